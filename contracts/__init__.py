@@ -1,0 +1,1 @@
+"""What crosses the bus, as data only: the words that all services share."""
