@@ -1,0 +1,206 @@
+"""Every subject on the bus, written and read in one place.
+
+    table.<room>.<table>.<service>.<fact>       a stored commit: who emitted it, and the type of its last event
+    fact.<room>.<table>.<service>.<fact>        the same commit, sent on by the stream once it is stored
+    heads.<service>.<room>.<table>              the last head that a service knows of a table
+    refused.<room>.<table>                      a command that was refused
+    command.<room>.<table>.<kind>.<name>        a command; who asks is in the subject, which permissions guard
+    query.<what>.<room>.<table>.<kind>.<name>   a question
+    view.<room>.<table>.public                  what everyone may see
+    view.<room>.<table>.player.<player>         what one player may see
+
+Builders raise `ValueError` for an id that could break out of its token. Parsers give `None` for anything that
+was not built here: it is somebody else's message, to be ignored.
+"""
+
+import re
+from typing import Final, Literal, NamedTuple, get_args
+
+ID_PATTERN: Final = r"[A-Za-z0-9_-]{1,40}"
+"""What a room, a table, a player, an operator or a lobby may be called."""
+
+ANY: Final = "*"
+"""In place of a room, table, service or fact of a pattern: whichever it is."""
+
+type ActorKind = Literal["player", "lobby", "operator"]
+type Question = Literal["table", "cards", "key", "log"]
+
+_KINDS: Final = frozenset(get_args(ActorKind.__value__))
+_QUESTIONS: Final = frozenset(get_args(Question.__value__))
+_is_id: Final = re.compile(ID_PATTERN).fullmatch
+
+
+class Guarded(NamedTuple):
+    """Where a commit is stored, and the filter whose last sequence guards it.
+
+    The server does not check that the one lies under the other, and a filter beside the subject silently
+    switches the check off: so nothing but `guarded` may build this pair.
+    """
+
+    subject: str
+    guard: str
+
+
+class CommitSubject(NamedTuple):
+    """The parts of `table.` and `fact.` subjects."""
+
+    room: str
+    table: str
+    service: str
+    fact: str
+
+
+class CommandSubject(NamedTuple):
+    """The parts of a command's subject; `kind` and `name` say who asks."""
+
+    room: str
+    table: str
+    kind: ActorKind
+    name: str
+
+
+class QuerySubject(NamedTuple):
+    """The parts of a query's subject; `kind` and `name` say who asks."""
+
+    what: Question
+    room: str
+    table: str
+    kind: ActorKind
+    name: str
+
+
+class ViewSubject(NamedTuple):
+    """The parts of a view's subject; `player` is none for the public view."""
+
+    room: str
+    table: str
+    player: str | None
+
+
+def is_id(text: str) -> bool:
+    """Whether `text` may name a room, a table or somebody who acts."""
+    return _is_id(text) is not None
+
+
+def guarded(room: str, table: str, service: str, fact: str) -> Guarded:
+    """Where `service` stores a commit whose last event is `fact`, with the filter that guards the table."""
+    guard = table_pattern(room, table)
+    return Guarded(f"{guard[:-1]}{_token(service)}.{_token(fact)}", guard)
+
+
+def table_pattern(room: str, table: str) -> str:
+    """Everything stored about one table."""
+    return f"table.{_token(room)}.{_token(table)}.>"
+
+
+def room_pattern(room: str) -> str:
+    """Everything stored about the tables of one room."""
+    return f"table.{_token(room)}.>"
+
+
+def fact_pattern(room: str = ANY, table: str = ANY, service: str = ANY, fact: str = ANY) -> str:
+    """Stored commits as they are sent on; each part may be `ANY`."""
+    return ".".join(("fact", _wild(room), _wild(table), _wild(service), _wild(fact)))
+
+
+def fact_of(subject: str) -> str:
+    """The subject on which the commit stored at `subject` is sent on."""
+    return "fact" + subject.removeprefix("table")
+
+
+def stored_as(subject: str) -> str:
+    """The subject at which the commit sent on at `subject` is stored."""
+    return "table" + subject.removeprefix("fact")
+
+
+def heads(service: str, room: str, table: str) -> str:
+    """Where `service` leaves the head that it knows of a table."""
+    return f"heads.{_token(service)}.{_token(room)}.{_token(table)}"
+
+
+def refused(room: str, table: str) -> str:
+    """Where refused commands of a table are kept."""
+    return f"refused.{_token(room)}.{_token(table)}"
+
+
+def command(room: str, table: str, kind: ActorKind, name: str) -> str:
+    """Where somebody asks the table to do something."""
+    return f"command.{_token(room)}.{_token(table)}.{_kind(kind)}.{_token(name)}"
+
+
+def query(what: Question, room: str, table: str, kind: ActorKind, name: str) -> str:
+    """Where somebody asks what there is to know."""
+    if what not in _QUESTIONS:
+        raise ValueError(f"nobody answers queries for {what!r}")
+    return f"query.{what}.{_token(room)}.{_token(table)}.{_kind(kind)}.{_token(name)}"
+
+
+def public_view(room: str, table: str) -> str:
+    """Where everyone sees a table."""
+    return f"view.{_token(room)}.{_token(table)}.public"
+
+
+def player_view(room: str, table: str, player: str) -> str:
+    """Where one player sees the own cards."""
+    return f"view.{_token(room)}.{_token(table)}.player.{_token(player)}"
+
+
+def read_commit(subject: str) -> CommitSubject | None:
+    """The parts of a `table.` or `fact.` subject."""
+    match subject.split("."):
+        case ["table" | "fact", *parts] if len(parts) == len(CommitSubject._fields) and _ids(parts):
+            return CommitSubject(*parts)
+    return None
+
+
+def read_command(subject: str) -> CommandSubject | None:
+    """Which table is asked to do something, and by whom."""
+    match subject.split("."):
+        case ["command", room, table, ("player" | "lobby" | "operator") as kind, name] if _ids((room, table, name)):
+            return CommandSubject(room, table, kind, name)
+    return None
+
+
+def read_query(subject: str) -> QuerySubject | None:
+    """What is asked about which table, and by whom."""
+    match subject.split("."):
+        case [
+            "query",
+            ("table" | "cards" | "key" | "log") as what,
+            room,
+            table,
+            ("player" | "lobby" | "operator") as kind,
+            name,
+        ] if _ids((room, table, name)):
+            return QuerySubject(what, room, table, kind, name)
+    return None
+
+
+def read_view(subject: str) -> ViewSubject | None:
+    """Whose view of which table it is."""
+    match subject.split("."):
+        case ["view", room, table, "public"] if _ids((room, table)):
+            return ViewSubject(room, table, None)
+        case ["view", room, table, "player", player] if _ids((room, table, player)):
+            return ViewSubject(room, table, player)
+    return None
+
+
+def _token(text: str) -> str:
+    if _is_id(text) is None:
+        raise ValueError(f"{text!r} is not an id: {ID_PATTERN}")
+    return text
+
+
+def _wild(text: str) -> str:
+    return text if text == ANY else _token(text)
+
+
+def _kind(kind: ActorKind) -> ActorKind:
+    if kind not in _KINDS:
+        raise ValueError(f"nobody acts as {kind!r}")
+    return kind
+
+
+def _ids(parts: list[str] | tuple[str, ...]) -> bool:
+    return all(map(_is_id, parts))

@@ -1,0 +1,114 @@
+"""The log: one totally ordered sequence of commits per table, guarded by an expected sequence.
+
+Two logs speak this vocabulary and pass one conformance suite: `JetStreamLog` and `MemoryLog`. A log knows
+bytes only; which messages extend a table's chain is for the fold to say.
+
+A *sequence* is the position of a message in the whole stream. It is good for reading and for expectations,
+and never part of a message: a restored log has other sequences.
+"""
+
+from collections.abc import AsyncIterator, Callable
+from datetime import datetime
+from typing import Final, Protocol
+
+import msgspec
+
+from contracts.subjects import ANY
+
+COMMIT_BYTES_MAX: Final = 1_000_000
+"""The largest commit that a log takes; with its headers it must fit into the server's `max_payload`."""
+
+
+class Stored(msgspec.Struct, frozen=True, gc=False):
+    """One stored message.
+
+    `subject` is the one it is stored at (`table....`), however it was read. `time` is when the server stored
+    it (UTC), none in a log that knows no time.
+    """
+
+    sequence: int
+    subject: str
+    data: bytes
+    time: datetime | None
+
+
+class Conflict(Exception):
+    """The expectation failed: the table's last message is another one than expected, nothing was stored.
+
+    On a re-send it may be one's own commit that came first: only the fold can tell.
+    """
+
+
+class InDoubt(Exception):
+    """No answer, or none that says: the commit may be stored, or become so later.
+
+    Send the same bytes with the same expectation again; decide nothing anew before that.
+    """
+
+
+class Refused(Exception):
+    """This attempt was not stored and never will be: not sent, nobody there, not allowed, too large.
+
+    It says nothing about an earlier attempt that was left in doubt.
+    """
+
+
+class Unavailable(Exception):
+    """The log cannot be read now. What was read before stands; read on from there later."""
+
+
+class Following(Protocol):
+    """Facts that keep arriving until one stops them."""
+
+    async def stop(self) -> None:
+        """Delivers nothing more."""
+
+
+class Log(Protocol):
+    """Appends, reads and follows the commits of tables.
+
+    Every read raises `Unavailable` when there is no answer, every method `ValueError` for what is not an id.
+    """
+
+    async def append(self, room: str, table: str, service: str, fact: str, data: bytes, expected: int) -> int:
+        """Stores one commit and gives its sequence.
+
+        `expected` is the sequence of the table's last message, 0 for none. Raises `Conflict`, `InDoubt` or
+        `Refused`; cancelled, it is in doubt.
+        """
+
+    async def tail(self, room: str, table: str) -> Stored | None:
+        """The last message of a table, as the leader of the stream knows it."""
+
+    async def last_of(self, room: str, table: str, service: str, fact: str) -> Stored | None:
+        """The last commit of one kind, as the leader knows it: the last hand is `table`, `hand_started`."""
+
+    async def next_of(self, room: str, table: str, service: str, fact: str, sequence: int) -> Stored | None:
+        """The first commit of one kind at or after `sequence`: the step of a binary search for a hand."""
+
+    async def before(self, room: str, table: str, sequence: int) -> Stored | None:
+        """The last message of a table before `sequence`: the anchor of a partial read."""
+
+    def read(self, room: str, table: str, after: int = 0) -> AsyncIterator[Stored]:
+        """Every message of a table after sequence `after`, in order, up to the tail that the leader knows."""
+
+    def read_room(self, room: str, after: int = 0) -> AsyncIterator[Stored]:
+        """Every message of every table of a room after sequence `after`, in order, up to the leader's tail."""
+
+    async def tables(self, room: str) -> list[str]:
+        """The tables of a room that have any message, sorted."""
+
+    async def follow(
+        self,
+        room: str,
+        deliver: Callable[[Stored], None],
+        *,
+        service: str = ANY,
+        fact: str = ANY,
+        queue: str = "",
+    ) -> Following:
+        """Calls `deliver` with each commit once it is stored, in order, at most once each.
+
+        Facts can be lost: whoever follows must look at the log too. Among followers with the same `queue` one
+        is picked for each fact. `deliver` must be quick and must not raise; `room` may be `ANY`.
+        """
