@@ -1,0 +1,1 @@
+"""The table's state and its fold: shared by all services, deciding nothing."""

@@ -1,0 +1,1 @@
+"""The dealer: the only service that knows the cards."""

@@ -1,0 +1,1 @@
+"""The rake: what the house takes from each pot."""

@@ -1,0 +1,1 @@
+"""Replay: a hand told, re-derived and exported from its log."""

@@ -1,0 +1,1 @@
+"""Settlement: who shows, who wins and how each pot is divided."""

@@ -1,0 +1,1 @@
+"""The table service: seats, turns, betting and pots."""

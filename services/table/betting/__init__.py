@@ -1,0 +1,1 @@
+"""How much a player may bet, by betting structure."""

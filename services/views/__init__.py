@@ -1,0 +1,1 @@
+"""The views: what players and spectators may see."""

@@ -1,0 +1,43 @@
+"""How every test runs: the depth of property tests, and what happens where there is no Docker engine."""
+
+import os
+from functools import cache
+
+import docker
+import pytest
+from docker.errors import DockerException
+from hypothesis import HealthCheck, settings
+
+IN_CI = os.environ.get("CI", "").lower() in {"1", "true"}
+
+settings.register_profile("dev", deadline=None, max_examples=50)
+settings.register_profile(
+    "ci",
+    deadline=None,
+    derandomize=False,
+    max_examples=200,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("ci" if IN_CI else "dev")
+
+
+@cache
+def engine_fault() -> str | None:
+    """Why no Docker engine can be used here, or None where one answers."""
+    try:
+        docker.from_env(timeout=5).ping()
+    except DockerException as fault:
+        return str(fault)
+    return None
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """A silent skip hides lost tests: with CI=true a missing engine is an error."""
+    if item.get_closest_marker("docker") is None:
+        return
+    fault = engine_fault()
+    if fault is not None and IN_CI:
+        pytest.fail(f"no Docker engine answers: {fault}")
+    if fault is not None:
+        pytest.skip(f"no Docker engine answers: {fault}")
