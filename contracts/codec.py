@@ -1,0 +1,51 @@
+"""The one way in which contracts become bytes and bytes become contracts: JSON by msgspec."""
+
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+
+from contracts.commands import AnyCommand
+from contracts.commit import Commit
+from contracts.data import Sha256
+from contracts.outcomes import Outcome
+from contracts.upcasts import current
+
+_encoder = msgspec.json.Encoder()
+_commits = msgspec.json.Decoder(Commit)
+_commands: msgspec.json.Decoder[AnyCommand] = msgspec.json.Decoder(AnyCommand)
+_outcomes: msgspec.json.Decoder[Outcome] = msgspec.json.Decoder(Outcome)
+
+encode = _encoder.encode
+"""The bytes of a struct; the same struct always gives the same bytes."""
+
+
+def digest(data: bytes) -> Sha256:
+    """SHA-256 in hexadecimal: what chains a log's commits."""
+    return sha256(data).hexdigest()
+
+
+def decode_commit(data: bytes) -> Commit:
+    """Reads a commit of any released version. Raises `msgspec.MsgspecError` on anything else."""
+    return _commits.decode(current(data))
+
+
+def decode_command(data: bytes) -> AnyCommand:
+    """Reads a command. Raises `msgspec.MsgspecError` on anything else."""
+    return _commands.decode(data)
+
+
+def decode_outcome(data: bytes) -> Outcome:
+    """Reads an answer to a command. Raises `msgspec.MsgspecError` on anything else."""
+    return _outcomes.decode(data)
+
+
+def decode[T: msgspec.Struct](data: bytes, of: type[T]) -> T:
+    """Reads any other struct. Raises `msgspec.MsgspecError` on anything else."""
+    return msgspec.json.decode(data, type=of)
+
+
+def builtins(struct: msgspec.Struct) -> dict[str, Any]:
+    """A struct as plain dicts, lists and scalars, as its JSON would read."""
+    plain: dict[str, Any] = msgspec.to_builtins(struct)
+    return plain

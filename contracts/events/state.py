@@ -1,0 +1,152 @@
+"""The records of which events, and the state of a table, are made."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from contracts.data import Chips, Data, Id, Instant, Milliseconds, Seat, Sha256
+from contracts.games import TableConfig
+from contracts.subjects import ActorKind
+
+type Action = Literal["fold", "check", "call", "bet", "raise"]
+type PostKind = Literal["ante", "small_blind", "big_blind", "new_player_blind", "dead_blind", "straddle"]
+type Owed = Literal["none", "new", "missed_big", "missed_small", "missed_both"]
+type TableStatus = Literal["open", "paused", "closed"]
+
+
+class Actor(Data, frozen=True):
+    """Who sent a command: taken from the subject, which permissions guard, never from the body."""
+
+    kind: ActorKind
+    name: Id
+
+
+class SeatRecord(Data, frozen=True):
+    """A held seat (R4): who holds it, with how much, and what the player owes or has asked for.
+
+    `sitting_out` players are not dealt in. `away` and `leaving` were asked for during a hand and take effect at the
+    player's next decision and at the hand's end (R119, R120). `owes` and `choice` say which blinds are missed and
+    whether the player posts them or waits for the big blind (R21, R25). `sat` numbers the order of sitting down.
+    """
+
+    seat: Seat
+    player: Id
+    stack: Chips
+    sat: int
+    sitting_out: bool = False
+    away: bool = False
+    leaving: bool = False
+    owes: Owed = "none"
+    choice: Literal["wait", "post"] = "wait"
+    top_up: Chips = 0
+
+
+class Positions(Data, frozen=True):
+    """Button and blinds of a hand; a dead small blind, or none: None (R15). The button may mark an empty seat."""
+
+    button: Seat
+    small_blind: Seat | None = None
+    big_blind: Seat | None = None
+
+
+class Acceptance(Data, frozen=True):
+    """A command that is in the log: by whom, which, and the commit that answered it."""
+
+    actor: Actor
+    id: str
+    digest: Annotated[str, Meta(pattern="^[0-9a-f]{32}$")]
+    hand: int
+    n: int
+    head: Sha256
+
+
+class Departure(Data, frozen=True):
+    """Who left the table, when, and with how much (R10)."""
+
+    player: Id
+    stack: Chips
+    at: Instant
+
+
+class TableRecord(Data, frozen=True):
+    """All that the fold keeps between hands; a fold may begin with it."""
+
+    config: TableConfig
+    status: TableStatus
+    hands: int
+    sittings: int
+    seats: tuple[SeatRecord, ...] = ()
+    last: Positions | None = None
+    last_ended: Instant | None = None
+    accepted: tuple[Acceptance, ...] = ()
+    departures: tuple[Departure, ...] = ()
+
+
+class Post(Data, frozen=True):
+    """A blind, ante or other post. `live`: part of the player's wager before the flop; else straight to the pot."""
+
+    seat: Seat
+    kind: PostKind
+    amount: Chips
+    live: bool = True
+    all_in: bool = False
+
+
+class HandPlayer(Data, frozen=True):
+    """A player dealt into the hand.
+
+    `stack` is what is left behind. `street_total` is what the player has wagered on this street, `total` in the whole
+    hand (live chips, and antes that each player posts: R74, R146), `dead` what went straight to the pot (R76).
+    `acted`: has acted since the street opened; `seen`: the level when the player last acted (R55, R56).
+    """
+
+    seat: Seat
+    player: Id
+    stack: Chips
+    street_total: Chips = 0
+    total: Chips = 0
+    dead: Chips = 0
+    folded: bool = False
+    acted: bool = False
+    seen: Chips = 0
+
+
+class Betting(Data, frozen=True):
+    """Where the betting of a street stands.
+
+    `level`: the highest street total, or the nominal big blind before the flop. `full_raise`: size of the last full
+    bet or raise (R53). `full_level`: the last full level and `bets`: the bets that count against the cap (fixed-limit,
+    R68, R70). `capped`: the cap was reached with more than two players live (R69). `aggressor`: who bet or raised
+    last on this street (R81).
+    """
+
+    level: Chips = 0
+    full_raise: Chips = 0
+    full_level: Chips = 0
+    bets: int = 0
+    capped: bool = False
+    aggressor: Seat | None = None
+
+
+class Turn(Data, frozen=True):
+    """Who is to act, and all that the player may do. Folding is always allowed (R41).
+
+    `call`: chips to add (None: nothing to call). `wager`: whether more chips would be a bet or a raise (None: neither
+    is open), `minimum` and `maximum` the lowest and highest street total it may reach; equal when only one is legal.
+    `act_ms`: how long the player has from the moment the turn opens.
+    """
+
+    seat: Seat
+    check: bool
+    act_ms: Milliseconds
+    call: Chips | None = None
+    wager: Literal["bet", "raise"] | None = None
+    minimum: Chips | None = None
+    maximum: Chips | None = None
+
+
+class Pot(Data, frozen=True):
+    """A main or side pot before rake, and who contests it (R74)."""
+
+    amount: Chips
+    seats: tuple[Seat, ...]

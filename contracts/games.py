@@ -1,0 +1,106 @@
+"""Games, stakes and the options of a table (RULES 0.1)."""
+
+from typing import Annotated, Final, Literal
+
+from msgspec import Meta
+
+from contracts.data import Chips, Data, Id, Milliseconds
+
+type Variant = Literal["holdem", "omaha", "omaha8"]
+type Limit = Literal["no_limit", "pot_limit", "fixed_limit"]
+type Money = Literal["real", "play"]
+
+HOLE_CARDS: Final[dict[Variant, int]] = {"holdem": 2, "omaha": 4, "omaha8": 4}
+"""Hole cards dealt to each player (R32)."""
+
+RULES_VERSION: Final = 1
+"""The newest version of the rules that this release knows."""
+
+
+class Stakes(Data, frozen=True):
+    """What is at stake, in chips. `small_bet` and `big_bet` count in fixed-limit games alone (R65)."""
+
+    small_blind: Chips
+    big_blind: Annotated[int, Meta(ge=1, le=2**53 - 1)]
+    small_bet: Chips = 0
+    big_bet: Chips = 0
+    ante: Chips = 0
+
+
+class BuyIn(Data, frozen=True):
+    """The least and the most that a player may bring to the table (R6); no maximum: None."""
+
+    minimum: Chips
+    maximum: Chips | None = None
+
+
+class RakeBand(Data, frozen=True):
+    """The rates for a number of players dealt in (R107, R108).
+
+    Mode `step` uses `step_pot` and `step_rake`, mode `percent` uses `basis_points`, mode `breakpoints` uses
+    `thresholds`: pairs (pot, cumulative rake), ascending.
+    """
+
+    players: tuple[int, int]
+    cap: Chips | None = None
+    step_pot: Chips = 0
+    step_rake: Chips = 0
+    basis_points: Chips = 0
+    thresholds: tuple[tuple[Chips, Chips], ...] = ()
+
+
+class RakeSchedule(Data, frozen=True):
+    """A rake schedule (R107 to R112): named and versioned, so that a hand can say by which one it was raked."""
+
+    id: Id
+    version: int
+    mode: Literal["step", "percent", "breakpoints"]
+    bands: tuple[RakeBand, ...]
+    minimum: Chips = 0
+    round_to: Annotated[int, Meta(ge=1)] = 1
+    no_flop_no_drop: bool = True
+    allocation: Literal["proportional", "main_first"] = "proportional"
+    attribution: Literal["dealt", "weighted"] = "dealt"
+
+
+class Options(Data, frozen=True):
+    """The house's choices where rooms differ; each names its rule. The defaults are the rule book's."""
+
+    first_button: Literal["first_to_sit", "lowest_seat", "random"] = "first_to_sit"  # R13
+    button_mode: Literal["moving", "dead"] = "moving"  # R14, R15
+    skipped_blind_policy: Literal["forgive", "post"] = "forgive"  # R28
+    heads_up_button: Literal["small_blind", "big_blind"] = "small_blind"  # R17, R149
+    burn_cards: bool = True  # R35
+    fl_cap: Annotated[int, Meta(ge=1)] = 4  # R68
+    fl_cap_headsup: Literal["capped", "unlimited"] = "capped"  # R69
+    fl_allin_reopen: Literal["half", "full"] = "half"  # R70
+    fl_raise_after_allin: Literal["add_bet", "full_level"] = "add_bet"  # R70: 24.50 or 32 over 8.50 on a street of 16
+    pl_pot_basis: Literal["all_pots", "active_pot"] = "all_pots"  # R63
+    pl_short_blind: Literal["actual", "nominal"] = "actual"  # R61
+    pl_sb_as_bb: bool = False  # R62
+    muck: Literal["losers_may_muck", "show_all"] = "losers_may_muck"  # R84, R86
+    allin_reveal: Literal["all", "normal"] = "all"  # R85
+    allin_expose_time: Literal["before_board", "at_showdown"] = "before_board"  # R85
+    ante_mode: Literal["each", "big_blind"] = "each"  # R146, counts when the stakes have an ante
+    straddle: bool = False  # R147
+    cap_per_hand: Chips = 0  # R151; 0: no cap
+    odd_chip_unit: Annotated[int, Meta(ge=1)] = 1  # R152
+    odd_chip_order: Literal["left_of_button", "button_first"] = "left_of_button"  # R100
+    odd_quarter_chip: Literal["low", "high"] = "low"  # R102: who gets the odd chip of a shared low half
+    act_ms: Annotated[int, Meta(ge=1, le=3_600_000)] = 30_000  # R116
+    hand_gap_ms: Milliseconds = 0
+    rules: Annotated[int, Meta(ge=1)] = RULES_VERSION
+
+
+class TableConfig(Data, frozen=True):
+    """All that is fixed when a table is opened; a change takes effect from the next hand."""
+
+    variant: Variant
+    limit: Limit
+    stakes: Stakes
+    seats: Annotated[int, Meta(ge=2, le=10)]
+    buy_in: BuyIn
+    options: Options = Options()
+    rake: RakeSchedule | None = None
+    money: Money = "real"
+    currency: Annotated[str, Meta(pattern="^[A-Z]{3,5}$")] = "USD"

@@ -1,0 +1,101 @@
+"""Queries and their answers (request on `query.<table|cards|key|log>.<room>.<table>.<kind>.<name>`)."""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from contracts.cards import Card, SeatCards
+from contracts.data import Chips, Data, Hex, Id, Instant, Message, Seat
+from contracts.events.state import Betting, Pot, Turn
+from contracts.games import TableConfig
+
+
+class TableQuery(Data, frozen=True):
+    """Asks for the whole public picture of a table."""
+
+
+class PublicSeat(Data, frozen=True):
+    """A seat as everybody sees it; `in_hand` players hold cards, `folded` ones held some."""
+
+    seat: Seat
+    player: Id
+    stack: Chips
+    sitting_out: bool = False
+    in_hand: bool = False
+    folded: bool = False
+    street_total: Chips = 0
+
+
+class PublicTable(Message, tag="table", frozen=True):
+    """The public picture of a table after commit `n`; apply to it the public views that follow."""
+
+    room: Id
+    table: Id
+    n: int
+    head: str
+    config: TableConfig
+    status: str
+    hand: int
+    in_hand: bool
+    seats: tuple[PublicSeat, ...]
+    button: Seat | None = None
+    pot: Chips = 0
+    pots: tuple[Pot, ...] = ()
+    board: tuple[Card, ...] = ()
+    betting: Betting = Betting()
+    turn: Turn | None = None
+    turn_number: int | None = None
+    turn_opened: Instant | None = None
+
+
+class CardsQuery(Data, frozen=True):
+    """Asks the dealer for one's own hole cards of the hand in progress, or of the last one."""
+
+
+class OwnCards(Message, tag="own_cards", frozen=True):
+    """A player's own hole cards, with salts; sent by the dealer alone. `cards` is None where the player has none."""
+
+    room: Id
+    table: Id
+    player: Id
+    hand: int
+    n: int
+    cards: SeatCards | None = None
+
+
+class KeyQuery(Data, frozen=True):
+    """An operator asks the dealer for the key of a finished hand; the log keeps that it was given."""
+
+    hand: Annotated[int, Meta(ge=1)]
+
+
+class HandKey(Message, tag="hand_key", frozen=True):
+    """The key that opens one hand's sealed seed, and no other."""
+
+    room: Id
+    table: Id
+    hand: int
+    key_id: Id
+    key: Hex
+
+
+class LogQuery(Data, frozen=True):
+    """Asks for commits of a table's log from commit `start` on, or of hand `hand` alone; at most `limit` of them."""
+
+    start: Annotated[int, Meta(ge=1)] = 1
+    hand: Annotated[int, Meta(ge=1)] | None = None
+    limit: Annotated[int, Meta(ge=1, le=500)] = 100
+
+
+class LogPage(Message, tag="log_page", frozen=True):
+    """Commits, byte for byte as they stand in the log; `more`: ask again from the next n."""
+
+    room: Id
+    table: Id
+    commits: tuple[str, ...]
+    n: int
+    head: str
+    more: bool = False
+
+
+type QueryAnswer = PublicTable | OwnCards | HandKey | LogPage

@@ -1,0 +1,133 @@
+"""Who owes the next commit: derived from the state and the time alone, so at most one service owes at any moment."""
+
+from datetime import timedelta
+from typing import Final, Literal
+
+import msgspec
+
+from contracts.cards import Street
+from contracts.data import Instant, Seat
+from contracts.events import Service
+from contracts.events.state import SeatRecord
+from services.aggregate.table import RESTATE_AFTER_COMMITS, Hand, Table
+
+type Duty = Literal[
+    "deal_hole_cards",
+    "deal_board",
+    "reveal_hands",
+    "take_rake",
+    "show_hands",
+    "award_pots",
+    "end_hand",
+    "start_hand",
+    "act_for_player",
+    "restate",
+]
+
+DUTY_OF: Final[dict[Duty, Service]] = {
+    "deal_hole_cards": "dealer",
+    "deal_board": "dealer",
+    "reveal_hands": "dealer",
+    "take_rake": "rake",
+    "show_hands": "settlement",
+    "award_pots": "settlement",
+    "end_hand": "table",
+    "start_hand": "table",
+    "act_for_player": "table",
+    "restate": "table",
+}
+PLAYERS_TO_START: Final = 2
+"""A hand needs so many (R12)."""
+
+
+class Debt(msgspec.Struct, frozen=True):
+    """What is owed, by whom, and from when on: `due` is None where it is owed at once."""
+
+    service: Service
+    duty: Duty
+    due: Instant | None = None
+    street: Street | None = None
+
+    def is_due(self, at: Instant) -> bool:
+        """Whether it is owed at this moment."""
+        return self.due is None or self.due <= at
+
+
+def debt(table: Table) -> Debt | None:
+    """What the table's state owes next; None where only a command moves it."""
+    if table.config is None or table.status == "closed":
+        return None
+    if table.hand is None:
+        return _between_hands(table)
+    return _in_hand(table, table.hand)
+
+
+def _owed(duty: Duty, due: Instant | None = None, street: Street | None = None) -> Debt:
+    return Debt(DUTY_OF[duty], duty, due, street)
+
+
+def _between_hands(table: Table) -> Debt | None:
+    if table.status == "open" and len(players_ready(table)) >= PLAYERS_TO_START:
+        return _owed("start_hand", _gap_over(table))
+    if table.n - table.stated_n >= RESTATE_AFTER_COMMITS:
+        return _owed("restate")
+    return None
+
+
+def players_ready(table: Table) -> list[SeatRecord]:
+    """The players who could be dealt in: not sitting out, not leaving, with chips (R12), by seat."""
+    return [
+        table.seats[seat]
+        for seat in sorted(table.seats)
+        if (record := table.seats[seat]).stack > 0 and not (record.sitting_out or record.away or record.leaving)
+    ]
+
+
+def _gap_over(table: Table) -> Instant | None:
+    gap_ms = table.config.options.hand_gap_ms if table.config is not None else 0
+    if table.last_ended is None or gap_ms == 0:
+        return None
+    return table.last_ended + timedelta(milliseconds=gap_ms)
+
+
+def _in_hand(table: Table, hand: Hand) -> Debt | None:
+    if hand.deal is None:
+        return _owed("deal_hole_cards")
+    if hand.closed is not None:
+        return _after_betting(hand)
+    if hand.turn is None:
+        return None
+    if hand.turn_number is None:
+        return _owed("deal_board", street=hand.street)
+    return _owed("act_for_player", _turn_over(table, hand, hand.turn.seat))
+
+
+def _turn_over(table: Table, hand: Hand, seat: Seat) -> Instant | None:
+    record = table.seats[seat]
+    if record.away or record.leaving or hand.turn is None or hand.turn_opened is None:
+        return None
+    return hand.turn_opened + timedelta(milliseconds=hand.turn.act_ms)
+
+
+def _after_betting(hand: Hand) -> Debt:
+    if hand.awards is not None:
+        return _owed("end_hand")
+    if hand.rake is not None:
+        return _owed("award_pots")
+    showdown = _showdown(hand)
+    return showdown if showdown is not None else _owed("take_rake")
+
+
+def _showdown(hand: Hand) -> Debt | None:
+    closed = hand.closed
+    if closed is None or len(closed.contenders) == 1:
+        return None
+    dealt = {board.street for board in hand.boards}
+    street = next((street for street in closed.streets if street not in dealt), None)
+    if street is not None and not closed.tabled:
+        return _owed("deal_board", street=street)
+    if hand.revealed is None:
+        return _owed("reveal_hands")
+    if closed.tabled and not hand.shown:
+        return _owed("show_hands")
+    return _owed("deal_board", street=street) if street is not None else None

@@ -1,0 +1,121 @@
+"""From stored messages to a table's state: which of them are part of the log (the chain), and the fold over them."""
+
+from enum import Enum
+
+import msgspec
+
+from contracts.codec import decode_commit, digest, encode
+from contracts.commit import COMMIT_VERSION, Cause, Commit
+from contracts.data import Instant
+from contracts.events import SERVICES, AnyEvent, Service, emitter_of, fact_of
+from contracts.events.state import Acceptance
+from contracts.events.table import HandStarted
+from contracts.subjects import read_commit
+from services.aggregate.evolve import evolve
+from services.aggregate.table import Table
+
+
+class Verdict(Enum):
+    """What a stored message is to a log that has been read up to some commit (DESIGN 1)."""
+
+    NEXT = "next"
+    IGNORED = "ignored"
+    GAP = "gap"
+    UNREADABLE = "unreadable"
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """A verdict on a stored message, its commit where it could be read, and why it does not follow."""
+
+    verdict: Verdict
+    commit: Commit | None = None
+    reason: str = ""
+
+
+class _Outline(msgspec.Struct):
+    """The part of a commit that every release can read: enough to see whether it extends the chain."""
+
+    table: str
+    n: int
+    prev: str
+    by: str
+
+
+_outlines = msgspec.json.Decoder(_Outline)
+
+
+def read(table: Table, subject: str, data: bytes) -> Reading:
+    """Judges one stored message against the table's chain; never raises.
+
+    NEXT: the commit extends the chain. IGNORED: it is not part of the log. GAP: commits between are missing.
+    UNREADABLE: it extends the chain, and this release cannot read it: nothing may fold past it.
+    """
+    try:
+        outline = _outlines.decode(data)
+    except msgspec.MsgspecError as error:
+        return Reading(Verdict.IGNORED, reason=f"not a commit: {error}")
+    if outline.table != table.id:
+        return Reading(Verdict.IGNORED, reason=f"commit of table {outline.table}")
+    if outline.n > table.n + 1:
+        return Reading(Verdict.GAP, reason=f"commit {outline.n} where {table.n + 1} is due")
+    if outline.n <= table.n or outline.prev != table.head:
+        return Reading(Verdict.IGNORED, reason=f"commit {outline.n} does not extend commit {table.n}")
+    return _read_next(table, subject, data, outline)
+
+
+def _read_next(table: Table, subject: str, data: bytes, outline: _Outline) -> Reading:
+    address = read_commit(subject)
+    if address is None or address.table != table.id or address.service != outline.by or outline.by not in SERVICES:
+        return Reading(Verdict.IGNORED, reason=f"subject {subject} is not that of a commit by {outline.by}")
+    try:
+        commit = decode_commit(data)
+    except msgspec.MsgspecError as error:
+        return Reading(Verdict.UNREADABLE, reason=f"commit {outline.n} cannot be read: {error}")
+    forged = next((event for event in commit.events if emitter_of(event) != commit.by), None)
+    if forged is not None:
+        return Reading(Verdict.IGNORED, reason=f"{commit.by} may not emit {fact_of(forged)}")
+    if fact_of(commit.events[-1]) != address.fact:
+        return Reading(Verdict.IGNORED, reason=f"subject {subject} does not name the last event")
+    return Reading(Verdict.NEXT, commit)
+
+
+def fold(table: Table, commit: Commit, data: bytes) -> None:
+    """Folds a commit that `read` found to be the next, whose stored bytes are `data`, into the table.
+
+    Raises what `evolve` raises; the table is then no longer usable.
+    """
+    table.n, table.head, table.at = commit.n, digest(data), commit.at
+    for event in commit.events:
+        evolve(table, event)
+    if commit.cause is not None:
+        _remember(table, commit.cause)
+
+
+def _remember(table: Table, cause: Cause) -> None:
+    actor, command = cause.actor, cause.command
+    table.accepted[actor.kind, actor.name, command.id] = Acceptance(
+        actor=actor, id=command.id, digest=command_digest(cause), hand=command.hand, n=table.n, head=table.head
+    )
+
+
+def command_digest(cause: Cause) -> str:
+    """What tells two commands with the same id apart: half of the SHA-256 of the command's canonical bytes."""
+    return digest(encode(cause.command))[:32]
+
+
+def commit_of(
+    table: Table, by: Service, events: tuple[AnyEvent, ...], at: Instant, cause: Cause | None = None
+) -> Commit:
+    """The commit with which a service appends its events to the table's log, as it stands now."""
+    started = next((event.number for event in events if isinstance(event, HandStarted)), table.hands)
+    return Commit(
+        v=COMMIT_VERSION,
+        table=table.id,
+        n=table.n + 1,
+        hand=started,
+        by=by,
+        at=at if table.at is None else max(at, table.at),
+        prev=table.head,
+        events=events,
+        cause=cause,
+    )
