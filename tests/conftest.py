@@ -8,6 +8,10 @@ import pytest
 from docker.errors import DockerException
 from hypothesis import HealthCheck, settings
 
+# Containers are closed by the test that opens them, and reached through the engine on this host.
+os.environ.setdefault("TESTCONTAINERS_RYUK_DISABLED", "true")
+os.environ.setdefault("TESTCONTAINERS_CONNECTION_MODE", "docker_host")
+
 IN_CI = os.environ.get("CI", "").lower() in {"1", "true"}
 
 settings.register_profile("dev", deadline=None, max_examples=50)
