@@ -1,0 +1,127 @@
+"""Who may do what on the bus: the accounts of a server, as its configuration file says them.
+
+A right to read a stream inside the account that owns it is a right to write and delete it, because a request's
+reply subject is not checked. So STORE owns the streams and has no user but `deploy`; every service is an account
+of its own, and what an account imports is all it can do. Players, partners and operators have no JetStream.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+API_PREFIX: Final = "log"
+"""The JetStream API prefix of every service: imported under its own name, the API answers with an error."""
+
+USERS: Final = {
+    "deploy": "STORE",
+    "table": "TABLE",
+    "dealer": "DEALER",
+    "rake": "RAKE",
+    "settlement": "SETTLEMENT",
+    "views": "VIEWS",
+    "replay": "REPLAY",
+    "players": "PLAYERS",
+    "lobby": "PARTNERS",
+    "operator": "OPERATORS",
+}
+"""The users of a server on one machine, each with its account. `players` may play for every player."""
+
+_WRITERS: Final = ("table", "dealer", "rake", "settlement")
+_READERS: Final = (*_WRITERS, "views", "replay")
+_BATCHES: Final = {"response_type": "stream", "response_threshold": "5s"}  # without it every batch leaks
+
+_READS: Final[tuple[tuple[str, Mapping[str, str]], ...]] = (
+    ("DIRECT.GET.TABLES", _BATCHES),
+    ("STREAM.MSG.GET.TABLES", {}),
+    ("STREAM.INFO.TABLES", {}),
+    ("STREAM.MSG.GET.HEADS", {}),
+    ("STREAM.INFO.HEADS", {}),
+)
+_READS_OF_ONE: Final[tuple[tuple[str, str, Mapping[str, str]], ...]] = (
+    ("table", "STREAM.INFO.REFUSALS", {}),
+    ("replay", "DIRECT.GET.REFUSALS", _BATCHES),
+    ("replay", "STREAM.INFO.REFUSALS", {}),
+)
+
+# Who answers, what, and for which account.
+_ANSWERS: Final[tuple[tuple[str, str, str, Mapping[str, str]], ...]] = (
+    ("TABLE", "command.*.*.player.*", "PLAYERS", {}),
+    ("TABLE", "command.*.*.lobby.*", "PARTNERS", {}),
+    ("TABLE", "command.*.*.operator.*", "OPERATORS", {}),
+    ("VIEWS", "query.table.*.*.player.*", "PLAYERS", {}),
+    ("VIEWS", "query.table.*.*.lobby.*", "PARTNERS", {}),
+    ("VIEWS", "query.table.*.*.operator.*", "OPERATORS", {}),
+    ("DEALER", "query.cards.*.*.player.*", "PLAYERS", {}),
+    ("DEALER", "query.key.*.*.operator.*", "OPERATORS", {}),
+    ("REPLAY", "query.log.*.*.operator.*", "OPERATORS", _BATCHES),
+)
+
+# Who shows what to which account.
+_SHOWS: Final = (
+    *(("STORE", "fact.>", USERS[reader]) for reader in _READERS),
+    *(("VIEWS", "view.*.*.public", account) for account in ("PLAYERS", "PARTNERS", "OPERATORS")),
+    ("DEALER", "view.*.*.player.*", "PLAYERS"),
+)
+
+_PERMISSIONS: Final = {
+    "players": (
+        ["command.*.*.player.*", "query.*.*.*.player.*"],
+        ["view.*.*.public", "view.*.*.player.*"],
+    ),
+    "lobby": (["command.*.*.lobby.lobby", "query.*.*.*.lobby.lobby"], ["view.*.*.public"]),
+    "operator": (["command.*.*.operator.operator", "query.*.*.*.operator.operator"], ["view.*.*.public"]),
+}
+
+
+def inbox_prefix(user: str) -> str:
+    """Where answers to a user arrive: nobody else in the account may listen there."""
+    return f"_INBOX.{user}"
+
+
+def accounts(passwords: Mapping[str, str]) -> dict[str, Any]:
+    """The `accounts` block of a server's configuration, for users with these passwords."""
+    block: dict[str, Any] = {account: {"users": [], "exports": [], "imports": []} for account in USERS.values()}
+    block["STORE"]["jetstream"] = "enabled"
+    for user, account in USERS.items():
+        block[account]["users"].append(_user(user, passwords[user]))
+    for owner, subject, account, local, extra in _services():
+        block[owner]["exports"].append({"service": subject, "accounts": [account], **extra})
+        imported = {"service": {"account": owner, "subject": subject}}
+        block[account]["imports"].append(imported if local == subject else {**imported, "to": local})
+    for owner, subject, account in _SHOWS:
+        block[owner]["exports"].append({"stream": subject, "accounts": [account]})
+        block[account]["imports"].append({"stream": {"account": owner, "subject": subject}})
+    for each in block.values():
+        each["exports"] = _merged(each["exports"])
+    return block
+
+
+def _user(user: str, password: str) -> dict[str, Any]:
+    account: dict[str, Any] = {"user": user, "password": password}
+    if user in _PERMISSIONS:
+        publish, subscribe = _PERMISSIONS[user]
+        account["permissions"] = {"publish": publish, "subscribe": [*subscribe, f"{inbox_prefix(user)}.>"]}
+    return account
+
+
+def _services() -> Iterable[tuple[str, str, str, str, Mapping[str, str]]]:
+    """Every service that one account offers another: owner, subject, account, its name there, and how."""
+    for reader in _READERS:
+        for request, extra in _READS:
+            yield "STORE", f"$JS.API.{request}", USERS[reader], f"{API_PREFIX}.{request}", extra
+    for reader, request, extra in _READS_OF_ONE:
+        yield "STORE", f"$JS.API.{request}", USERS[reader], f"{API_PREFIX}.{request}", extra
+    for writer in _WRITERS:
+        for subject in (f"table.*.*.{writer}.*", f"heads.{writer}.*.*"):
+            yield "STORE", subject, USERS[writer], subject, {}
+    yield "STORE", "refused.*.*", USERS["table"], "refused.*.*", {}
+    for owner, subject, account, extra in _ANSWERS:
+        yield owner, subject, account, subject, extra
+
+
+def _merged(exports: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """One export per subject, naming all accounts that it is for."""
+    by_subject: dict[str, dict[str, Any]] = {}
+    for export in exports:
+        known = by_subject.setdefault(export.get("service") or export["stream"], {**export, "accounts": []})
+        known["accounts"] += export["accounts"]
+    return list(by_subject.values())

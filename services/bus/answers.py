@@ -1,0 +1,138 @@
+"""What JetStream answers, and what an answer means for whoever asked."""
+
+from datetime import datetime
+from typing import Final
+
+import msgspec
+from nats.aio.msg import Msg
+
+from services.bus.log import Conflict, InDoubt, Refused, Stored, Unavailable
+
+CONFLICTS: Final = frozenset({10071, 10164})
+REFUSALS: Final = frozenset({
+    10023,  # insufficient resources
+    10039,  # JetStream not enabled for the account
+    10047,  # insufficient storage
+    10054,  # message larger than the stream allows
+    10060,  # another stream than expected
+    10076,  # JetStream not enabled
+    10097,  # headers larger than the server allows
+    10109,  # stream sealed
+})  # fmt: skip
+"""Error codes that the server gives before it stores anything. Whatever else it says leaves the append in doubt."""
+
+NO_MESSAGE: Final = 10037
+_END_OF_BATCH: Final = "204"
+_NO_MESSAGES: Final = "404"
+
+
+class _Error(msgspec.Struct):
+    err_code: int = 0
+    description: str = ""
+
+
+class _Ack(msgspec.Struct):
+    seq: int = 0
+    error: _Error | None = None
+
+
+class _Message(msgspec.Struct):
+    seq: int
+    subject: str
+    time: datetime
+    data: bytes = b""
+
+
+class _Got(msgspec.Struct):
+    message: _Message | None = None
+    error: _Error | None = None
+
+
+class _State(msgspec.Struct):
+    subjects: dict[str, int] | None = None
+
+
+class _Info(msgspec.Struct):
+    state: _State | None = None
+    error: _Error | None = None
+    total: int = 0
+    offset: int = 0
+    limit: int = 0
+
+
+_ack: Final = msgspec.json.Decoder(_Ack)
+_got: Final = msgspec.json.Decoder(_Got)
+_info: Final = msgspec.json.Decoder(_Info)
+
+
+def acknowledged(answer: bytes) -> int:
+    """The sequence that an append got, or what became of it."""
+    try:
+        ack = _ack.decode(answer)
+    except msgspec.DecodeError as error:
+        raise InDoubt(f"an answer that cannot be read: {error}") from error
+    if ack.seq > 0:
+        return ack.seq
+    if ack.error is None:
+        raise InDoubt("an answer without a sequence")
+    said = f"{ack.error.err_code}: {ack.error.description}"
+    if ack.error.err_code in CONFLICTS:
+        raise Conflict(said)
+    if ack.error.err_code in REFUSALS:
+        raise Refused(said)
+    raise InDoubt(said)
+
+
+def stored(message: Msg) -> Stored:
+    """A message as the server sent it on or gave it out: what matters about it is in the headers."""
+    headers = message.headers
+    assert headers is not None
+    return Stored(
+        int(headers["Nats-Sequence"]),
+        headers["Nats-Subject"],
+        message.data,
+        datetime.fromisoformat(headers["Nats-Time-Stamp"]),
+    )
+
+
+def ends(message: Msg) -> bool:
+    """Whether a batch ends here: every message of a stream has a sequence, whatever else its writer put there."""
+    return message.headers is None or "Nats-Sequence" not in message.headers
+
+
+def header(message: Msg, name: str) -> str:
+    return (message.headers or {}).get(name, "")
+
+
+def message_in(answer: bytes) -> Stored | None:
+    """The message that the leader gave, none if there is no such message."""
+    got = _got.decode(answer)
+    if got.message is not None:
+        found = got.message
+        return Stored(found.seq, found.subject, found.data, found.time)
+    if got.error is not None and got.error.err_code == NO_MESSAGE:
+        return None
+    raise Unavailable(got.error.description if got.error else "the answer has neither message nor error")
+
+
+def batch_in(answers: list[Msg]) -> tuple[list[Stored], bool]:
+    """The messages of a batch, and whether the replica has more after them."""
+    *messages, end = answers
+    status = header(end, "Status")
+    if status == _NO_MESSAGES:
+        return [], False
+    if status != _END_OF_BATCH:
+        raise Unavailable(f"a batch ended with {status} {header(end, 'Description')}")
+    batch = list(map(stored, messages))
+    last = int(header(end, "Nats-Last-Sequence") or 0)
+    if last and batch and batch[-1].sequence != last:
+        raise Unavailable(f"a batch lost messages: its last one is {batch[-1].sequence}, not {last}")
+    return batch, bool(batch) and header(end, "Nats-Num-Pending") != "0"
+
+
+def subjects_in(answer: bytes) -> tuple[list[str], int]:
+    """One page of the subjects in a stream, and how many there are in all."""
+    info = _info.decode(answer)
+    if info.error is not None:
+        raise Unavailable(info.error.description)
+    return list((info.state.subjects if info.state else None) or ()), info.total

@@ -1,0 +1,27 @@
+"""Where the server is and how each user proves to be one: `credentials.json`."""
+
+import os
+from pathlib import Path
+from typing import Self
+
+import msgspec
+
+
+class Credentials(msgspec.Struct, frozen=True):
+    """A server's address and a password for each user known here; a service needs to know only its own."""
+
+    url: str
+    passwords: dict[str, str]
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Reads the file; raises `OSError` or `msgspec.ValidationError`."""
+        return msgspec.json.decode(path.read_bytes(), type=cls)
+
+    def write(self, path: Path) -> None:
+        """Writes the file for this user alone, in one step: a reader finds the old or the new one."""
+        new = path.with_suffix(".new")
+        new.unlink(missing_ok=True)
+        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(msgspec.json.format(msgspec.json.encode(self)))
+        new.replace(path)

@@ -1,0 +1,193 @@
+"""The log in JetStream: appends with an expectation, reads by batches, facts as the stream sends them on.
+
+What must be true as of now is read from the stream's leader (`STREAM.MSG.GET`); what is long since true may come
+from any replica (`DIRECT.GET`), is faster, and is finished from the leader.
+"""
+
+from collections.abc import AsyncIterator, Callable
+from typing import Final, Self
+
+import msgspec
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription
+
+from contracts import subjects
+from contracts.subjects import ANY
+from services.bus import answers
+from services.bus.connection import Line
+from services.bus.log import COMMIT_BYTES_MAX, InDoubt, Refused, Stored, Unavailable
+from services.bus.mailbox import Mailbox, NoAnswer, NobodyThere, NotSent, Sink
+from services.bus.settings import Settings
+from services.bus.streams import TABLES
+
+_encode: Final = msgspec.json.Encoder().encode
+
+
+class Subscribed:
+    """Facts that keep arriving."""
+
+    def __init__(self, client: Client, subscription: Subscription) -> None:
+        self._client = client
+        self._subscription = subscription
+
+    async def stop(self) -> None:
+        """Delivers nothing more."""
+        if not (self._client.is_closed or self._client.is_draining):
+            await self._subscription.unsubscribe()
+
+
+class JetStreamLog:
+    """A `Log` on a server; see there for what each method promises. Made by `open`."""
+
+    def __init__(self, client: Client, mailbox: Mailbox, settings: Settings) -> None:
+        self._client = client
+        self._mailbox = mailbox
+        self._settings = settings
+        self._append_s = settings.append_timeout_ms / 1000
+        self._read_s = settings.read_timeout_ms / 1000
+        self._unanswered = 0
+        self._get = f"{settings.api_prefix}.STREAM.MSG.GET.{TABLES}"
+        self._direct = f"{settings.api_prefix}.DIRECT.GET.{TABLES}"
+        self._about = f"{settings.api_prefix}.STREAM.INFO.{TABLES}"
+
+    @classmethod
+    async def open(cls, client: Client, settings: Settings, line: Line | None = None) -> Self:
+        """A log over an open connection; `line` tells it when the connection breaks, which spares time-outs."""
+        mailbox = await Mailbox.open(client)
+        if line is not None:
+            line.when_lost(mailbox.lost)
+        return cls(client, mailbox, settings)
+
+    async def close(self) -> None:
+        """Leaves the connection as it was; appends under way end in doubt."""
+        await self._mailbox.close()
+
+    async def append(self, room: str, table: str, service: str, fact: str, data: bytes, expected: int) -> int:
+        """Stores one commit and gives its sequence."""
+        subject, guard = subjects.guarded(room, table, service, fact)
+        if len(data) > COMMIT_BYTES_MAX:
+            raise Refused(f"a commit of {len(data)} bytes is larger than {COMMIT_BYTES_MAX}")
+        headers = {
+            "Nats-Expected-Stream": TABLES,
+            "Nats-Expected-Last-Subject-Sequence": str(expected),
+            "Nats-Expected-Last-Subject-Sequence-Subject": guard,
+        }
+        try:
+            answer = await self._mailbox.ask(subject, data, self._append_s, headers)
+        except (NotSent, NobodyThere) as error:
+            raise Refused(str(error)) from error
+        except NoAnswer as error:
+            await self._leave_if_stuck()
+            raise InDoubt(str(error)) from error
+        self._unanswered = 0
+        return answers.acknowledged(answer.data)
+
+    async def tail(self, room: str, table: str) -> Stored | None:
+        """The last message of a table."""
+        return await self._from_leader({"last_by_subj": subjects.table_pattern(room, table)})
+
+    async def last_of(self, room: str, table: str, service: str, fact: str) -> Stored | None:
+        """The last commit of one kind."""
+        return await self._from_leader({"last_by_subj": subjects.guarded(room, table, service, fact).subject})
+
+    async def next_of(self, room: str, table: str, service: str, fact: str, sequence: int) -> Stored | None:
+        """The first commit of one kind at or after `sequence`."""
+        return await self._next(subjects.guarded(room, table, service, fact).subject, sequence)
+
+    async def before(self, room: str, table: str, sequence: int) -> Stored | None:
+        """The last message of a table before `sequence`."""
+        pattern = subjects.table_pattern(room, table)
+        if sequence <= 1:
+            return None  # the server takes `up_to_seq` 0 for no limit
+        latest, _ = await self._from_replica({"multi_last": [pattern], "up_to_seq": sequence - 1})
+        found = max(latest, key=lambda message: message.sequence, default=None)
+        # A replica that lags may not have the last ones yet: the leader has.
+        while later := await self._next(pattern, found.sequence + 1 if found else 1):
+            if later.sequence >= sequence:
+                break
+            found = later
+        return found
+
+    def read(self, room: str, table: str, after: int = 0) -> AsyncIterator[Stored]:
+        """Every message of a table after sequence `after`."""
+        return self._read(subjects.table_pattern(room, table), after)
+
+    def read_room(self, room: str, after: int = 0) -> AsyncIterator[Stored]:
+        """Every message of a room after sequence `after`."""
+        return self._read(subjects.room_pattern(room), after)
+
+    async def tables(self, room: str) -> list[str]:
+        """The tables of a room, sorted."""
+        pattern = subjects.room_pattern(room)
+        found: set[str] = set()
+        offset = 0
+        while True:
+            body = _encode({"subjects_filter": pattern, "offset": offset})
+            names, total = answers.subjects_in((await self._asked(self._about, body)).data)
+            found.update(parts.table for parts in map(subjects.read_commit, names) if parts)
+            offset += len(names)
+            if not names or offset >= total:
+                return sorted(found)
+
+    async def follow(
+        self,
+        room: str,
+        deliver: Callable[[Stored], None],
+        *,
+        service: str = ANY,
+        fact: str = ANY,
+        queue: str = "",
+    ) -> Subscribed:
+        """Calls `deliver` with each commit once it is stored."""
+        subject = subjects.fact_pattern(room, ANY, service, fact)
+        sink = Sink(lambda message: deliver(answers.stored(message)))
+        subscription = await sink.subscribe(self._client, subject, queue)
+        await self._client.flush()  # facts count from here: the server has heard of the subscription
+        return Subscribed(self._client, subscription)
+
+    async def _leave_if_stuck(self) -> None:
+        """Moves to another server after some time-outs in a row: a leader without quorum never closes by itself."""
+        self._unanswered += 1
+        if self._unanswered >= self._settings.unanswered_appends_max:
+            self._unanswered = 0
+            await self._client.force_reconnect()
+
+    async def _read(self, pattern: str, after: int) -> AsyncIterator[Stored]:
+        while True:
+            more = True
+            while more:
+                batch, more = await self._from_replica({
+                    "seq": after + 1,
+                    "next_by_subj": pattern,
+                    "batch": self._settings.batch_messages_max,
+                    "max_bytes": self._settings.batch_bytes_max,
+                })  # fmt: skip
+                for message in batch:
+                    yield message
+                after = batch[-1].sequence if batch else after
+            late = await self._next(pattern, after + 1)
+            if late is None:
+                return
+            yield late
+            after = late.sequence
+
+    async def _next(self, pattern: str, sequence: int) -> Stored | None:
+        return await self._from_leader({"seq": max(sequence, 1), "next_by_subj": pattern})
+
+    async def _from_leader(self, request: dict[str, str | int]) -> Stored | None:
+        return answers.message_in((await self._asked(self._get, _encode(request))).data)
+
+    async def _from_replica(self, request: dict[str, str | int | list[str]]) -> tuple[list[Stored], bool]:
+        """One batch, and whether the replica has more after it."""
+        try:
+            batch = await self._mailbox.ask_all(self._direct, _encode(request), self._read_s, answers.ends)
+        except (NotSent, NobodyThere, NoAnswer) as error:
+            raise Unavailable(str(error)) from error
+        return answers.batch_in(batch)
+
+    async def _asked(self, subject: str, body: bytes) -> Msg:
+        try:
+            return await self._mailbox.ask(subject, body, self._read_s)
+        except (NotSent, NobodyThere, NoAnswer) as error:
+            raise Unavailable(str(error)) from error

@@ -1,0 +1,44 @@
+"""What operators read: one JSON object per line, with everything that is bound to the task at hand."""
+
+import logging
+import sys
+from typing import Any
+
+import msgspec
+import structlog
+
+from services.bus.settings import Settings
+
+
+def configure(settings: Settings) -> None:
+    """Sends everything that is logged in this process to one place; called once, by whoever starts it."""
+    stream = sys.stdout if settings.log_to == "stdout" else sys.stderr
+    level = logging.getLevelNamesMapping()[settings.log_level.upper()]
+    shared: list[structlog.typing.Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.format_exc_info,
+    ]
+    renderer = structlog.processors.JSONRenderer(serializer=_serialize)
+    structlog.configure(
+        processors=[*shared, renderer],
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        logger_factory=structlog.PrintLoggerFactory(stream),
+        cache_logger_on_first_use=True,
+    )
+    # Libraries log through the standard library: their lines come out like ours.
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=[*shared, structlog.stdlib.ExtraAdder()],
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],
+        )
+    )
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(max(level, logging.INFO))
+
+
+def _serialize(line: Any, **_: Any) -> str:  # noqa: ANN401 - whatever was logged
+    return msgspec.json.encode(line, enc_hook=repr).decode()

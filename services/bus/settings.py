@@ -1,0 +1,74 @@
+"""Every setting of a process, in one struct that is passed on explicitly; units stand last in the names."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final, Literal, Self
+
+import msgspec
+
+from contracts.subjects import is_id
+from services.bus.accounts import API_PREFIX
+
+PREFIX: Final = "CROUPIER_"
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What may differ between two processes of one release.
+
+    From the environment each is `CROUPIER_` and its name in capitals: `CROUPIER_ROOMS=main,high`.
+    """
+
+    nats_url: str | None = None
+    """The server (several with commas); none: the one that the credentials name."""
+    credentials_path: Path | None = None
+    """The file with the passwords; none: `credentials.json` in the data directory."""
+    data_path: Path = Path(".croupier")
+    """Where a server of one's own keeps everything."""
+    rooms: tuple[str, ...] = ("main",)
+    api_prefix: str = API_PREFIX
+    """How this account calls the JetStream API: `$JS.API` for the deploy role, which owns the streams."""
+    replicas: int = 1
+    """On how many servers each stream lies."""
+    lazy_sync: bool = False
+    """A server of one's own acknowledges before its disk has it: faster, and up to two minutes can be lost."""
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    log_to: Literal["stdout", "stderr"] = "stderr"
+
+    connect_timeout_ms: int = 10_000
+    append_timeout_ms: int = 2_000
+    read_timeout_ms: int = 5_000
+    drain_timeout_ms: int = 5_000
+    ping_interval_ms: int = 2_000
+    reconnect_wait_ms: int = 250
+    unanswered_appends_max: int = 3
+    """So many time-outs in a row, and the connection moves to another server: this one may have no quorum."""
+    batch_messages_max: int = 1_000
+    batch_bytes_max: int = 4 * 1024 * 1024
+    command_bytes_max: int = 64 * 1024
+
+    def __post_init__(self) -> None:
+        """Raises `ValueError` for what can never work."""
+        if not self.rooms or not all(map(is_id, self.rooms)):
+            raise ValueError(f"rooms must be one id or more, not {self.rooms!r}")
+        for name in self.__struct_fields__:
+            value = getattr(self, name)
+            if isinstance(value, int) and not isinstance(value, bool) and value < 1:
+                raise ValueError(f"{name} must be 1 or more, not {value}")
+
+    @property
+    def credentials_file(self) -> Path:
+        """Where the passwords are."""
+        return self.credentials_path or self.data_path / "credentials.json"
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str]) -> Self:
+        """The settings that the environment gives, defaults for the rest; raises `msgspec.ValidationError`.
+
+        Other variables with the prefix are left alone: orchestrators invent some (`CROUPIER_PORT`).
+        """
+        given: dict[str, str | list[str]] = {}
+        for name in cls.__struct_fields__:
+            text = environment.get(PREFIX + name.upper())
+            if text is not None:
+                given[name] = [room.strip() for room in text.split(",")] if name == "rooms" else text
+        return msgspec.convert(given, cls, strict=False)

@@ -1,0 +1,124 @@
+"""The streams: the only place where they are described, created and checked.
+
+`TABLES` is the log and keeps everything. `HEADS` keeps the last few heads that each service saw of each table,
+`REFUSALS` the refused commands of the last weeks. The deploy role creates them, once; everybody else compares what
+is there with what is written here and refuses to work on anything else. Nothing here ever edits a stream.
+"""
+
+from collections.abc import Iterator
+from dataclasses import fields
+from enum import Enum
+from typing import Any, Final
+
+from nats.js import JetStreamContext
+from nats.js.api import DiscardPolicy, RePublish, RetentionPolicy, StorageType, StreamConfig
+from nats.js.errors import NotFoundError
+
+TABLES: Final = "TABLES"
+HEADS: Final = "HEADS"
+REFUSALS: Final = "REFUSALS"
+
+HEADS_KEPT: Final = 5
+REFUSALS_BYTES_MAX: Final = 256 * 1024 * 1024
+REFUSALS_AGE_S_MAX: Final = 90 * 24 * 3600
+DUPLICATE_WINDOW_S: Final = 1
+"""Nothing relies on the server's detection of duplicates: the expected sequence does that."""
+
+_UNLIMITED: Final = -1
+# What a stream may say about itself without changing what it does.
+_FREE: Final = {"description", "metadata", "placement", "template_owner", "first_seq", "consumer_limits"}
+
+
+class StreamDiffers(Exception):
+    """A stream is not as it must be; the message names each setting, what it should be and what it is."""
+
+
+def streams(replicas: int) -> tuple[StreamConfig, ...]:
+    """How every stream must be, on so many servers."""
+    return tuple(_whole(each, replicas) for each in (_tables(), _heads(), _refusals()))
+
+
+async def ensure(context: JetStreamContext, replicas: int) -> None:
+    """Creates what is missing and checks what is there; for the deploy role. Raises `StreamDiffers`."""
+    for wanted in streams(replicas):
+        try:
+            await context.stream_info(_name(wanted))
+        except NotFoundError:
+            await context.add_stream(wanted)
+    await check(context, replicas)
+
+
+async def check(context: JetStreamContext, replicas: int, names: tuple[str, ...] = (TABLES, HEADS)) -> None:
+    """Compares streams with what they must be; a service checks those that it may ask about.
+
+    Raises `StreamDiffers`, nats-py's errors if there is no answer.
+    """
+    wrong: list[str] = []
+    for wanted in streams(replicas):
+        if wanted.name in names:
+            try:
+                found = (await context.stream_info(_name(wanted))).config
+            except NotFoundError:
+                wrong.append(f"stream {wanted.name} does not exist")
+            else:
+                wrong += differences(wanted, found)
+    if wrong:
+        raise StreamDiffers("; ".join(wrong))
+
+
+def differences(wanted: StreamConfig, found: StreamConfig) -> Iterator[str]:
+    """A sentence for every setting that differs."""
+    for field in fields(StreamConfig):
+        if field.name not in _FREE:
+            expected, actual = _plain(getattr(wanted, field.name)), _plain(getattr(found, field.name))
+            if expected != actual:
+                yield f"stream {wanted.name}: {field.name} must be {expected!r}, and is {actual!r}"
+
+
+def _tables() -> StreamConfig:
+    parts = ".".join(f"{{{{wildcard({part})}}}}" for part in range(1, 5))
+    return StreamConfig(
+        name=TABLES,
+        subjects=["table.*.*.*.*"],
+        discard=DiscardPolicy.NEW,
+        deny_delete=True,  # one message; whole tables can be purged, by the deploy role, once they are exported
+        republish=RePublish(src="table.*.*.*.*", dest=f"fact.{parts}"),
+    )
+
+
+def _heads() -> StreamConfig:
+    return StreamConfig(name=HEADS, subjects=["heads.*.*.*"], max_msgs_per_subject=HEADS_KEPT)
+
+
+def _refusals() -> StreamConfig:
+    return StreamConfig(
+        name=REFUSALS, subjects=["refused.*.*"], max_bytes=REFUSALS_BYTES_MAX, max_age=REFUSALS_AGE_S_MAX
+    )
+
+
+def _whole(config: StreamConfig, replicas: int) -> StreamConfig:
+    """Leaves no limit to the server's defaults."""
+    return config.evolve(
+        retention=RetentionPolicy.LIMITS,
+        storage=StorageType.FILE,
+        num_replicas=replicas,
+        max_consumers=_UNLIMITED,
+        max_msgs=_UNLIMITED,
+        max_bytes=config.max_bytes or _UNLIMITED,
+        allow_direct=True,
+        duplicate_window=DUPLICATE_WINDOW_S,
+    )
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - any setting's value
+    """One form for what means the same: the server leaves out, or says -1, where nothing is set."""
+    if isinstance(value, Enum):
+        value = value.value
+    if hasattr(value, "as_dict"):
+        value = {name: each for name, each in value.as_dict().items() if each}
+    return None if value in (None, False, 0, -1, "", "none", [], {}) else value
+
+
+def _name(config: StreamConfig) -> str:
+    assert config.name is not None
+    return config.name
