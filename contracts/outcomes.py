@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from contracts.data import Chips, Data, Message, Seat
+from contracts.data import Chips, Data, Instant, Message, Seat
 from contracts.events.state import Turn
 
 type Code = Literal[
@@ -76,3 +76,22 @@ class Rejected(Message, tag="rejected", frozen=True):
 
 
 type Outcome = Accepted | Rejected
+
+REFUSED_BODY_CHARACTERS_MAX = 4096
+"""How much of a refused command's body is kept (DESIGN 4)."""
+
+
+class Refusal(Data, frozen=True):
+    """A command that was refused, kept in the stream `REFUSALS` so that a dispute about a click can be settled.
+
+    `subject` says who sent it, `arrived` when, `body` is what was sent, as text and cut, `code` and `message` are what
+    was answered, at commit `n` with the SHA-256 `head`.
+    """
+
+    subject: str
+    arrived: Instant
+    code: Code
+    message: str
+    body: str = ""
+    n: int = 0
+    head: str = ""

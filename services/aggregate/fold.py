@@ -56,14 +56,13 @@ def read(table: Table, subject: str, data: bytes) -> Reading:
         return Reading(Verdict.IGNORED, reason=f"not a commit: {error}")
     if outline.table != table.id:
         return Reading(Verdict.IGNORED, reason=f"commit of table {outline.table}")
-    if outline.n > table.n + 1:
-        return Reading(Verdict.GAP, reason=f"commit {outline.n} where {table.n + 1} is due")
-    if outline.n <= table.n or outline.prev != table.head:
+    if outline.n <= table.n or (outline.n == table.n + 1 and outline.prev != table.head):
         return Reading(Verdict.IGNORED, reason=f"commit {outline.n} does not extend commit {table.n}")
-    return _read_next(table, subject, data, outline)
+    return _read_further(table, subject, data, outline)
 
 
-def _read_next(table: Table, subject: str, data: bytes, outline: _Outline) -> Reading:
+def _read_further(table: Table, subject: str, data: bytes, outline: _Outline) -> Reading:
+    """The next commit, one ahead of it, or a forgery: subject, emitter and events have to belong together."""
     address = read_commit(subject)
     if address is None or address.table != table.id or address.service != outline.by or outline.by not in SERVICES:
         return Reading(Verdict.IGNORED, reason=f"subject {subject} is not that of a commit by {outline.by}")
@@ -76,6 +75,8 @@ def _read_next(table: Table, subject: str, data: bytes, outline: _Outline) -> Re
         return Reading(Verdict.IGNORED, reason=f"{commit.by} may not emit {fact_of(forged)}")
     if fact_of(commit.events[-1]) != address.fact:
         return Reading(Verdict.IGNORED, reason=f"subject {subject} does not name the last event")
+    if commit.n > table.n + 1:
+        return Reading(Verdict.GAP, commit, reason=f"commit {commit.n} where {table.n + 1} is due")
     return Reading(Verdict.NEXT, commit)
 
 

@@ -1,0 +1,228 @@
+"""The one loop of every service: fold the log, ask what is owed, append it with the expected sequence (DESIGN 3)."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import Final
+
+import structlog
+
+from contracts import subjects
+from contracts.codec import digest, encode
+from contracts.commit import Cause, Commit, Head
+from contracts.data import Instant
+from contracts.events import AnyEvent, Service, fact_of
+from contracts.subjects import read_commit
+from services.aggregate.fold import commit_of
+from services.aggregate.table import Table
+from services.bus.follower import Follower
+from services.bus.log import Conflict, Following, InDoubt, Log, Refused, Stored, Unavailable
+from services.bus.replica import Gap, Pending, Replica
+
+logger: Final = structlog.get_logger(__name__)
+
+type Owes = Callable[[Table, Instant], tuple[AnyEvent, ...]]
+type Seen = Callable[[Replica, Commit], None]
+type Publish = Callable[[str, bytes], None]
+
+SWEEP_S: Final = 0.25
+DEBT_AGE_S: Final = 0.3
+"""A debt that another replica ought to have paid is looked after when it is older than this."""
+AUDIT_S: Final = 1.0
+RETRY_S: Final = 0.05
+RETRY_S_MAX: Final = 1.0
+HEAD_S: Final = 1.0
+CLOSE_S: Final = 5.0
+
+
+class Loop:
+    """One service at work on the tables of its rooms, over one log; any number of replicas may run.
+
+    `answers` are the facts, `table.street_closed` and the like, after which the service may owe something. `owes` is
+    its pure decider. `appended` is told of each of its own commits once it is acknowledged, for what leaves the log.
+    With `nudged` off nothing but the sweep starts work.
+    """
+
+    def __init__(
+        self,
+        service: Service,
+        follower: Follower,
+        log: Log,
+        owes: Owes,
+        *,
+        answers: Sequence[str],
+        publish: Publish,
+        random: Random,
+        appended: Seen | None = None,
+        nudged: bool = True,
+    ) -> None:
+        self.service = service
+        self.follower = follower
+        self.log = log
+        self.owes = owes
+        self.answers = tuple(answers) if nudged else ()
+        self.publish = publish
+        self.random = random
+        self.appended = appended
+        self.conflicts = 0
+        self._append_s = 0.0
+        self._rest_until: dict[tuple[str, str], float] = {}
+        self._headed: dict[tuple[str, str], float] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._followings: list[Following] = []
+        self._closing = False
+
+    async def start(self) -> None:
+        """Listens to the facts that the service answers, and sweeps from now on."""
+        for room in self.follower.rooms:
+            for answer in self.answers:
+                service, fact = answer.split(".")
+                following = await self.log.follow(room, self._nudge, service=service, fact=fact, queue=self.service)
+                self._followings.append(following)
+        self._spawn(self._sweep())
+
+    async def stop(self) -> None:
+        """Takes no more work, and finishes what is in hand."""
+        self._closing = True
+        for following in self._followings:
+            await following.stop()
+        if self._tasks:
+            _, pending = await asyncio.wait(self._tasks, timeout=CLOSE_S)
+            for task in pending:
+                task.cancel()
+
+    def _spawn(self, work: object) -> None:
+        task: asyncio.Task[None] = asyncio.create_task(work)  # type: ignore[arg-type]
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            logger.error("loop_failed", service=self.service, error=repr(error), exc_info=error)
+
+    def _nudge(self, stored: Stored) -> None:
+        address = read_commit(stored.subject)
+        if address is not None and not self._closing:
+            self._spawn(self._answer(self.follower.replica(address.room, address.table), stored))
+
+    async def _answer(self, replica: Replica, stored: Stored) -> None:
+        if replica.sequence < stored.sequence:
+            try:
+                self.follower.take(replica, stored)
+            except Gap:
+                await self.follower.catch_up(replica)
+        await self.pay(replica)
+
+    async def pay(self, replica: Replica) -> None:
+        """Appends what the service owes at this table, and goes on while it owes itself."""
+        async with replica.turnstile(self.service):
+            await self.pay_inside(replica)
+
+    async def pay_inside(self, replica: Replica) -> None:
+        """The same for a caller that holds the service's turnstile of this table."""
+        while not self._closing and self._owing(replica):
+            at = self.follower.clock.now()
+            events = self.owes(replica.table, at)
+            if not events or await self.append(replica, events, at) is None:
+                return
+
+    def _owing(self, replica: Replica) -> bool:
+        owed = replica.debt
+        return (
+            owed is not None
+            and owed.service == self.service
+            and replica.halted is None
+            and owed.is_due(self.follower.clock.now())
+            and self.follower.clock.trusted(replica.table.at)
+        )
+
+    async def append(
+        self, replica: Replica, events: tuple[AnyEvent, ...], at: Instant, cause: Cause | None = None
+    ) -> Head | None:
+        """Appends one commit decided on the replica as it is; its head, or None when another commit came first.
+
+        The same bytes go out with the same expectation until it is known which. Raises `Refused` where the log takes
+        nothing and the commit cannot be in it, `Unavailable` where the log cannot be read.
+        """
+        commit = commit_of(replica.table, self.service, events, at, cause)
+        data = encode(commit)
+        pending = Pending(commit.n, digest(data))
+        replica.expect(pending)
+        try:
+            landed = await self._land(replica, commit, data, pending)
+        finally:
+            replica.forget(pending)
+        if not landed:
+            self._conflicted(replica)
+            return None
+        head = Head(n=commit.n, hash=pending.head)
+        self._after(replica, commit, head)
+        return head
+
+    async def _land(self, replica: Replica, commit: Commit, data: bytes, pending: Pending) -> bool:
+        room, table = replica.key
+        expected, fact, retry_s, doubted = replica.sequence, fact_of(commit.events[-1]), RETRY_S, False
+        clock = asyncio.get_running_loop()
+        while True:
+            began = clock.time()
+            try:
+                sequence = await self.log.append(room, table, self.service, fact, data, expected)
+            except Conflict:
+                await self._settled(replica, pending)
+                return pending.landed is True
+            except InDoubt:
+                doubted = True
+            except Refused:
+                if not doubted:
+                    raise
+            else:
+                self._append_s += (clock.time() - began - self._append_s) / 8
+                subject = subjects.guarded(room, table, self.service, fact).subject
+                self.follower.take_own(replica, commit, Stored(sequence, subject, data, None))
+                return True
+            if pending.landed is not None:
+                return pending.landed
+            await asyncio.sleep(retry_s)
+            retry_s = min(retry_s * 2, RETRY_S_MAX)
+
+    async def _settled(self, replica: Replica, pending: Pending) -> None:
+        """Reads on until the fold has passed the commit's number, or the log has no more to say."""
+        while pending.landed is None and replica.halted is None:
+            try:
+                await self.follower.catch_up(replica)
+            except Unavailable:
+                await asyncio.sleep(RETRY_S_MAX)
+            else:
+                return
+
+    def _conflicted(self, replica: Replica) -> None:
+        self.conflicts += 1
+        now = asyncio.get_running_loop().time()
+        self._rest_until[replica.key] = now + DEBT_AGE_S * (1 + self.random.random())
+
+    def _after(self, replica: Replica, commit: Commit, head: Head) -> None:
+        now = asyncio.get_running_loop().time()
+        ended = any(fact_of(event) == "hand_ended" for event in commit.events)
+        if ended or now - self._headed.get(replica.key, -HEAD_S) >= HEAD_S:
+            self._headed[replica.key] = now
+            self.publish(subjects.heads(self.service, *replica.key), encode(head))
+        if self.appended is not None:
+            self.appended(replica, commit)
+
+    async def _sweep(self) -> None:
+        while not self._closing:
+            await asyncio.sleep(SWEEP_S)
+            for replica in list(self.follower.owing[self.service].values()):
+                if not self._closing and self._neglected(replica):
+                    self._spawn(self.pay(replica))
+
+    def _neglected(self, replica: Replica) -> bool:
+        now = asyncio.get_running_loop().time()
+        if replica.turnstile(self.service).locked() or now < self._rest_until.get(replica.key, 0.0):
+            return False
+        owed = replica.debt
+        if owed is None or not self._owing(replica):
+            return False
+        age = DEBT_AGE_S * (1 + self.random.random()) + 4 * self._append_s
+        return owed.due is not None or now - replica.since > age

@@ -1,0 +1,133 @@
+"""One table as this process knows it: the fold of what has been read, and where in the stream that was."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Final
+
+import structlog
+
+from contracts.commit import Commit
+from contracts.data import Sha256
+from services.aggregate.debts import Debt, debt
+from services.aggregate.fold import Verdict, fold, read
+from services.aggregate.table import Table
+from services.bus.log import Stored
+
+logger: Final = structlog.get_logger(__name__)
+
+
+class Pending:
+    """A commit on its way: `landed` is None until the fold has passed its number, then whether it is this one."""
+
+    def __init__(self, n: int, head: Sha256) -> None:
+        self.n = n
+        self.head = head
+        self.landed: bool | None = None
+
+
+class Replica:
+    """The fold of one table, shared by all services of the process.
+
+    `sequence` is that of the table's last message in the stream, ignored ones included: what the next append expects.
+    `halted` says why nothing folds any more. `ignored` counts messages that are not part of the log. `debt` is what
+    the state owes, `since` the loop time at which it was last changed.
+    """
+
+    def __init__(self, room: str, table: str) -> None:
+        self.table = Table(room=room, id=table)
+        self.sequence = 0
+        self.halted: str | None = None
+        self.ignored = 0
+        self.debt: Debt | None = None
+        self.since = 0.0
+        self.turnstiles: dict[str, asyncio.Lock] = {}
+        self._changed: asyncio.Future[None] | None = None
+        self._pending: list[Pending] = []
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Room and table."""
+        return self.table.room, self.table.id
+
+    def turnstile(self, service: str) -> asyncio.Lock:
+        """Lets one decision of a service at a time through; the others wait in the order of their arrival."""
+        return self.turnstiles.setdefault(service, asyncio.Lock())
+
+    def take(self, stored: Stored) -> Commit | None:
+        """Folds a stored message if it is the table's next commit, and gives the commit.
+
+        What was taken before is passed over, what is not part of the log is counted. Raises `Gap` when commits
+        between are missing.
+        """
+        if stored.sequence <= self.sequence or self.halted is not None:
+            return None
+        reading = read(self.table, stored.subject, stored.data)
+        if reading.verdict is Verdict.GAP:
+            raise Gap(reading.reason)
+        if reading.verdict is Verdict.NEXT and reading.commit is not None:
+            self._fold(reading.commit, stored)
+            return reading.commit
+        if reading.verdict is Verdict.UNREADABLE:
+            self.halt(reading.reason)
+            return None
+        self.sequence = stored.sequence
+        self.ignored += 1
+        logger.error("message_ignored", table=self.table.id, sequence=stored.sequence, reason=reading.reason)
+        return None
+
+    def take_own(self, commit: Commit, stored: Stored) -> bool:
+        """Folds a commit that this process appended on top of what it knew; False: it was taken already."""
+        if stored.sequence <= self.sequence or self.halted is not None:
+            return False
+        self._fold(commit, stored)
+        return True
+
+    def _fold(self, commit: Commit, stored: Stored) -> None:
+        try:
+            fold(self.table, commit, stored.data)
+        except (KeyError, AttributeError, TypeError, ValueError) as error:
+            self.halt(f"commit {commit.n} does not follow on the state before it: {error!r}")
+            return
+        self.sequence = stored.sequence
+        self.debt = debt(self.table)
+        self.since = asyncio.get_running_loop().time()
+        for pending in self._pending:
+            if pending.n == commit.n:
+                pending.landed = pending.head == self.table.head
+        self.wake()
+
+    def halt(self, reason: str) -> None:
+        """Nothing folds past this point, and nothing is appended."""
+        self.halted = reason
+        self.debt = None
+        logger.critical("table_halted", table=self.table.id, n=self.table.n, reason=reason)
+        self.wake()
+
+    def expect(self, pending: Pending) -> None:
+        """Has the fold say whether this commit is the one at its number."""
+        self._pending.append(pending)
+
+    def forget(self, pending: Pending) -> None:
+        """Ends what `expect` began."""
+        self._pending.remove(pending)
+
+    def wake(self) -> None:
+        """Tells all that wait in `changed`."""
+        if self._changed is not None and not self._changed.done():
+            self._changed.set_result(None)
+        self._changed = None
+
+    async def changed(self, timeout_s: float) -> bool:
+        """Waits until the table changes; False when it did not in time."""
+        if self._changed is None:
+            self._changed = asyncio.get_running_loop().create_future()
+        done, _ = await asyncio.wait((self._changed,), timeout=timeout_s)
+        return bool(done)
+
+
+class Gap(Exception):
+    """A commit came whose predecessors have not been read: read on from the last one known."""
+
+
+type Watcher = Callable[[Replica, Commit, Stored], None]
+"""Is told of each commit that was folded."""
