@@ -4,9 +4,11 @@ from typing import Annotated, Final, Literal
 
 from msgspec import Meta
 
-from contracts.data import Chips, Data, Hex, Seat
+from contracts.data import END, Chips, Data, Hex, Seat
 
-type Card = Annotated[str, Meta(pattern="^[2-9TJQKA][cdhs]$", description="Rank and suit: Td, the ten of diamonds")]
+type Card = Annotated[
+    str, Meta(pattern="^[2-9TJQKA][cdhs]" + END, description="Rank and suit: Td, the ten of diamonds")
+]
 type Street = Literal["preflop", "flop", "turn", "river"]
 type Position = Annotated[int, Meta(ge=0, le=51, description="A place in the shuffled deck; 0 is the top card.")]
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from contracts.data import Chips, Id, Message, Seat
+from contracts.data import END, Chips, Id, Message, Seat
 from contracts.games import TableConfig
 
 COMMAND_VERSION = 1
@@ -19,7 +19,7 @@ COMMAND_BYTES_MAX = 65_536
 class Command(Message, frozen=True):
     """What every command carries; `v` is the version of the command's own format."""
 
-    id: Annotated[str, Meta(pattern=r"^[A-Za-z0-9_.:-]{1,64}$")]
+    id: Annotated[str, Meta(pattern=r"^[A-Za-z0-9_.:-]{1,64}" + END)]
     hand: Annotated[int, Meta(ge=0, le=2**53 - 1)] = 0
     v: int = COMMAND_VERSION
 

@@ -9,13 +9,18 @@ from msgspec import Meta
 CHIPS_MAX = 2**53 - 1
 """The largest amount: the largest integer that every JSON reader keeps exact."""
 
+END = r"(?!\n)$"
+"""The end of every pattern: `$` alone would let a newline follow."""
+
 type Chips = Annotated[int, Meta(ge=0, le=CHIPS_MAX, description="An amount in the smallest chip unit.")]
 type Seat = Annotated[int, Meta(ge=1, le=10, description="A seat; seats are numbered clockwise.")]
-type Id = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,40}$", description="A name of a table, player or client.")]
+type Id = Annotated[
+    str, Meta(pattern=r"^[A-Za-z0-9_-]{1,40}" + END, description="A name of a table, player or client.")
+]
 type Instant = Annotated[datetime, Meta(tz=True, description="A moment in UTC, to the microsecond.")]
 type Milliseconds = Annotated[int, Meta(ge=0, le=CHIPS_MAX)]
-type Sha256 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$", description="A SHA-256, in hexadecimal.")]
-type Hex = Annotated[str, Meta(pattern=r"^([0-9a-f]{2})*$", description="Bytes in hexadecimal.")]
+type Sha256 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}" + END, description="A SHA-256, in hexadecimal.")]
+type Hex = Annotated[str, Meta(pattern=r"^([0-9a-f]{2})*" + END, description="Bytes in hexadecimal.")]
 
 
 class Data(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):

@@ -4,7 +4,7 @@ from typing import Annotated, Final, Literal
 
 from msgspec import Meta
 
-from contracts.data import Chips, Data, Id, Milliseconds
+from contracts.data import END, Chips, Data, Id, Milliseconds
 
 type Variant = Literal["holdem", "omaha", "omaha8"]
 type Limit = Literal["no_limit", "pot_limit", "fixed_limit"]
@@ -103,4 +103,4 @@ class TableConfig(Data, frozen=True):
     options: Options = Options()
     rake: RakeSchedule | None = None
     money: Money = "real"
-    currency: Annotated[str, Meta(pattern="^[A-Z]{3,5}$")] = "USD"
+    currency: Annotated[str, Meta(pattern="^[A-Z]{3,5}" + END)] = "USD"

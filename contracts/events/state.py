@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from contracts.data import Chips, Data, Id, Instant, Milliseconds, Seat, Sha256
+from contracts.data import END, Chips, Data, Id, Instant, Milliseconds, Seat, Sha256
 from contracts.games import TableConfig
 from contracts.subjects import ActorKind
 
@@ -54,7 +54,7 @@ class Acceptance(Data, frozen=True):
 
     actor: Actor
     id: str
-    digest: Annotated[str, Meta(pattern="^[0-9a-f]{32}$")]
+    digest: Annotated[str, Meta(pattern="^[0-9a-f]{32}" + END)]
     hand: int
     n: int
     head: Sha256
