@@ -15,8 +15,7 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 
-NO_RESPONDERS: Final = {"Status": "503"}
-"""Nothing else is in these headers; a stored message may say `Status` too, among others."""
+NO_RESPONDERS: Final = "503"
 
 _log = structlog.get_logger(__name__)
 
@@ -142,8 +141,14 @@ class Mailbox:
         if waiting is None:
             return  # too late: nobody waits any more
         answer, arrived = waiting
-        if message.headers == NO_RESPONDERS:
+        if _nobody_there(message):
             if not answer.done():
                 answer.set_exception(NobodyThere("nobody answers, or this account may not ask"))
             return
         arrived(message)
+
+
+def _nobody_there(message: Msg) -> bool:
+    """Whether the server says so; a stored message may carry any `Status`, but always has a sequence too."""
+    headers = message.headers
+    return headers is not None and headers.get("Status") == NO_RESPONDERS and "Nats-Sequence" not in headers

@@ -72,7 +72,7 @@ def differences(wanted: StreamConfig, found: StreamConfig) -> Iterator[str]:
         if field.name not in _FREE:
             expected, actual = _plain(getattr(wanted, field.name)), _plain(getattr(found, field.name))
             if expected != actual:
-                yield f"stream {wanted.name}: {field.name} must be {expected!r}, and is {actual!r}"
+                yield f"stream {wanted.name}: {field.name} must be {_said(expected)}, and is {_said(actual)}"
 
 
 def _tables() -> StreamConfig:
@@ -117,6 +117,10 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - any setting's value
     if hasattr(value, "as_dict"):
         value = {name: each for name, each in value.as_dict().items() if each}
     return None if value in (None, False, 0, -1, "", "none", [], {}) else value
+
+
+def _said(value: Any) -> str:  # noqa: ANN401 - any setting's value
+    return "unset" if value is None else repr(value)
 
 
 def _name(config: StreamConfig) -> str:

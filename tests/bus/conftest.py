@@ -16,8 +16,10 @@ from services.bus.settings import Settings
 async def connected(server: EmbeddedServer, user: str, line: Line | None = None) -> AsyncIterator[Client]:
     """A connection as one of the server's users."""
     client = await connect(Settings(), server.credentials, line or Line(user))
-    yield client
-    await client.close()
+    try:
+        yield client
+    finally:
+        await client.close()
 
 
 @asynccontextmanager
