@@ -1,0 +1,52 @@
+"""Which service sends, receives and answers what."""
+
+from typing import Final, Literal, NamedTuple
+
+from contracts.events import SERVICES
+from contracts.schema.channels import ANSWERS, Struct
+
+_READERS: Final = (*SERVICES, "views", "replay")
+
+
+class Operation(NamedTuple):
+    """What `service` does with a channel; with `answers` it replies by one of them."""
+
+    name: str
+    service: str
+    action: Literal["send", "receive"]
+    channel: str
+    summary: str
+    answers: tuple[Struct, ...] = ()
+
+
+def _asked(service: str, channel: str, summary: str) -> Operation:
+    return Operation(f"{service}_answers_{channel}", service, "receive", channel, summary, ANSWERS[channel])
+
+
+OPERATIONS: Final = (
+    *(
+        Operation(f"{service}_appends", service, "send", "table", f"The {service} service stores what it decided.")
+        for service in SERVICES
+    ),
+    *(
+        Operation(f"{reader}_follows", reader, "receive", "fact", f"The {reader} service folds every table's log.")
+        for reader in _READERS
+    ),
+    *(
+        Operation(f"{service}_leaves_heads", service, "send", "heads", "At a hand's end, and at most once a second.")
+        for service in SERVICES
+    ),
+    *(
+        Operation(f"{reader}_reads_heads", reader, "receive", "heads", "Read before the log: has the log gone back?")
+        for reader in _READERS
+    ),
+    Operation("table_keeps_refusals", "table", "send", "refused", "Each command that was refused is kept."),
+    Operation("replay_reads_refusals", "replay", "receive", "refused", "An operator settles a dispute about a click."),
+    _asked("table", "command", "From players, lobbies and operators: accepted by a commit, or refused for good."),
+    _asked("views", "query_table", "From players, lobbies and operators."),
+    _asked("dealer", "query_cards", "From the player whose cards they are."),
+    _asked("dealer", "query_key", "From operators with that right, once the hand is over; it leaves a commit."),
+    _asked("replay", "query_log", "From operators."),
+    Operation("views_shows_public", "views", "send", "view_public", "To everybody, after each commit."),
+    Operation("dealer_shows_cards", "dealer", "send", "view_player", "To one player, once the hole cards are dealt."),
+)
