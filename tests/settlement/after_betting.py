@@ -77,13 +77,19 @@ class AfterBetting:
     def settle(self) -> tuple[AnyEvent, ...]:
         """All that the settlement emitted, once it owes nothing more."""
         emitted: list[AnyEvent] = []
-        while (owed := debt(self.table)) is not None and owed.duty != "end_hand":
-            if owed.service == "settlement":
-                events = decider.owes(self.table, NOON)
-                assert events
-                emitted += events
-                self._commit(*events)
-                continue
+        self.let_the_others_act()
+        while events := decider.owes(self.table, NOON):
+            emitted += events
+            self._commit(*events)
+            self.let_the_others_act()
+        owed = debt(self.table)
+        assert owed is not None
+        assert owed.duty == "end_hand"
+        return tuple(emitted)
+
+    def let_the_others_act(self) -> None:
+        """Dealer and rake do what they owe, until the settlement or the end of the hand is next."""
+        while (owed := debt(self.table)) is not None and owed.service in {"dealer", "rake"}:
             assert decider.owes(self.table, NOON) == ()
             if owed.street is not None:
                 self._deal(owed.street)
@@ -92,8 +98,6 @@ class AfterBetting:
                 self._commit(HandsRevealed(hands=hands))
             else:
                 self._take_rake()
-        assert decider.owes(self.table, NOON) == ()
-        return tuple(emitted)
 
     def _started(self, config: TableConfig) -> HandStarted:
         seats = sorted({self.button, *self.contenders})
