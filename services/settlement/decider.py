@@ -8,7 +8,7 @@ from contracts.data import Chips, Instant, Seat
 from contracts.events import AnyEvent
 from contracts.events.settlement import HandsMucked, HandsShown, PotAward, PotsAwarded, ShownHand
 from contracts.events.table import BettingClosed
-from contracts.games import TableConfig
+from contracts.games import RULES_VERSION, Options, Variant
 from services.aggregate.debts import debt
 from services.aggregate.table import Hand, Table
 from services.settlement.division import OddChips, award
@@ -20,38 +20,35 @@ type Worths = Mapping[Seat, Worth]
 
 
 def owes(table: Table, at: Instant) -> tuple[AnyEvent, ...]:
-    """The events of the commit that the settlement owes at `at`; () where it owes none."""
-    owed = debt(table)
-    if owed is None or owed.service != "settlement" or not owed.is_due(at):
+    """The events of the commit that the settlement owes at `at`; () where it owes none.
+
+    Also () for a hand whose rules this release does not know (DESIGN 2).
+    """
+    owed, hand, config = debt(table), table.hand, table.config
+    if owed is None or owed.service != "settlement" or hand is None or config is None:
         return ()
-    config, hand = table.config, table.hand
-    assert config is not None
-    assert hand is not None
+    if hand.rules > RULES_VERSION or not owed.is_due(at):
+        return ()
     assert hand.closed is not None
+    hands = _hands(hand)
+    worths = _worths(config.variant, hands, hand.board)
     if owed.duty == "show_hands":
-        return tuple(_shown(hand.closed, _hands(hand), _worths(config, hand)))
-    return tuple(_settled(config, hand, hand.closed))
-
-
-def _settled(config: TableConfig, hand: Hand, closed: BettingClosed) -> Iterator[AnyEvent]:
-    """Who shows and mucks, where that is not in the log yet, then every pot (R79, R80)."""
-    worths = _worths(config, hand)
-    if not hand.shown:
-        yield from _shown(closed, _hands(hand), worths)
-    yield _awarded(config, hand, closed, worths)
+        return tuple(_shown(hand.closed, hands, worths))
+    # R80: who shows and mucks, where that is not in the log yet, then every pot.
+    shown = () if hand.shown else _shown(hand.closed, hands, worths)
+    return *shown, _awarded(config.options, hand, hand.closed, worths)
 
 
 def _hands(hand: Hand) -> Hands:
     """The contenders' cards; none where the hand is won without a showdown (R79)."""
-    return {revealed.seat: tuple(dealt.card for dealt in revealed.cards) for revealed in hand.revealed or ()}
+    return {revealed.seat: tuple([dealt.card for dealt in revealed.cards]) for revealed in hand.revealed or ()}
 
 
-def _worths(config: TableConfig, hand: Hand) -> Worths:
+def _worths(variant: Variant, hands: Hands, board: tuple[Card, ...]) -> Worths:
     """What the contenders' hands are worth; nothing before the board is complete."""
-    board = hand.board
     if len(board) < BOARD_CARDS:
         return {}
-    return {seat: worth(config.variant, cards, board) for seat, cards in _hands(hand).items()}
+    return {seat: worth(variant, cards, board) for seat, cards in hands.items()}
 
 
 def _shown(closed: BettingClosed, hands: Hands, worths: Worths) -> Iterator[AnyEvent]:
@@ -74,9 +71,9 @@ def _shown_hand(seat: Seat, cards: tuple[Card, ...], value: Worth | None) -> Sho
     return ShownHand(seat=seat, cards=cards, high=value.high_words(), low=value.low_words())
 
 
-def _awarded(config: TableConfig, hand: Hand, closed: BettingClosed, worths: Worths) -> PotsAwarded:
+def _awarded(options: Options, hand: Hand, closed: BettingClosed, worths: Worths) -> PotsAwarded:
     assert hand.rake is not None
-    odd = OddChips.by(config.options, hand.positions.button)
+    odd = OddChips.by(options, hand.positions.button)
     pots = tuple(award(pot, rake, worths, odd) for pot, rake in zip(closed.pots, hand.rake.per_pot, strict=True))
     return PotsAwarded(pots=pots, payouts=_payouts(pots))
 

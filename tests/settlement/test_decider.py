@@ -10,7 +10,7 @@ from contracts.events.settlement import (
     Share,
     ShownHand,
 )
-from contracts.games import Options
+from contracts.games import RULES_VERSION, Options
 from services.settlement import decider
 from tests.settlement.after_betting import NOON, AfterBetting, awarded, shown_hands
 
@@ -108,3 +108,12 @@ def test_deciding_changes_nothing_at_the_table() -> None:
     assert story.table == before
     assert first != ()
     assert decider.owes(story.table, NOON) == first
+
+
+def test_a_hand_of_unknown_rules_is_left_to_a_later_release() -> None:
+    """DESIGN 2: the rules version stands in the hand, and who does not know it does not act on it."""
+    story = AfterBetting("holdem", [], {}, [(250, [3])], button=1, closed_on="preflop")
+    story.let_the_others_act()
+    assert story.table.hand is not None
+    story.table.hand.rules = RULES_VERSION + 1
+    assert decider.owes(story.table, NOON) == ()
