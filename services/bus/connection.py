@@ -94,6 +94,15 @@ async def connect(settings: Settings, credentials: Credentials, line: Line) -> C
     return quicken(client)
 
 
+async def settle(client: Client) -> None:
+    """Returns when the server has dealt with all that a client sent so far: from here, it is subscribed.
+
+    One flush is not enough: nats-py's ping overtakes what its writer has not yet taken up, and is answered first.
+    """
+    await client.flush()
+    await client.flush()
+
+
 def quicken(client: Client) -> Client:
     """Has a client read plain headers by one split; every fact carries eight of them.
 

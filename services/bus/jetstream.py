@@ -15,7 +15,7 @@ from nats.aio.subscription import Subscription
 from contracts import subjects
 from contracts.subjects import ANY
 from services.bus import answers
-from services.bus.connection import Line
+from services.bus.connection import Line, settle
 from services.bus.log import COMMIT_BYTES_MAX, InDoubt, Refused, Stored, Unavailable
 from services.bus.mailbox import Mailbox, NoAnswer, NobodyThere, NotSent, Sink
 from services.bus.settings import Settings
@@ -143,7 +143,7 @@ class JetStreamLog:
         subject = subjects.fact_pattern(room, ANY, service, fact)
         sink = Sink(lambda message: deliver(answers.stored(message)))
         subscription = await sink.subscribe(self._client, subject, queue)
-        await self._client.flush()  # facts count from here: the server has heard of the subscription
+        await settle(self._client)  # facts count from here
         return Subscribed(self._client, subscription)
 
     async def _leave_if_stuck(self) -> None:

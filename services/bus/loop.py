@@ -1,10 +1,11 @@
 """The one loop of every service: fold the log, ask what is owed, append it with the expected sequence (DESIGN 3)."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from random import Random
 from typing import Final
 
+import msgspec
 import structlog
 
 from contracts import subjects
@@ -35,42 +36,50 @@ HEAD_S: Final = 1.0
 CLOSE_S: Final = 5.0
 
 
+class Role(msgspec.Struct, frozen=True):
+    """What a service is on the bus: the events it `owes` by its pure decider, and the facts it `answers`.
+
+    `answers` name facts, `table.street_closed` and the like, after which the service may owe something. `appended` is
+    told of each of its own commits once it is acknowledged: what leaves the log begins there.
+    """
+
+    service: Service
+    owes: Owes
+    answers: tuple[str, ...]
+    appended: Seen | None = None
+
+
 class Loop:
     """One service at work on the tables of its rooms, over one log; any number of replicas may run.
 
-    `answers` are the facts, `table.street_closed` and the like, after which the service may owe something. `owes` is
-    its pure decider. `appended` is told of each of its own commits once it is acknowledged, for what leaves the log.
     With `nudged` off nothing but the sweep starts work.
     """
 
     def __init__(
         self,
-        service: Service,
+        role: Role,
         follower: Follower,
         log: Log,
-        owes: Owes,
         *,
-        answers: Sequence[str],
         publish: Publish,
         random: Random,
-        appended: Seen | None = None,
         nudged: bool = True,
     ) -> None:
-        self.service = service
+        self.service = role.service
+        self.owes = role.owes
+        self.answers = role.answers if nudged else ()
+        self.appended = role.appended
         self.follower = follower
         self.log = log
-        self.owes = owes
-        self.answers = tuple(answers) if nudged else ()
         self.publish = publish
         self.random = random
-        self.appended = appended
         self.conflicts = 0
         self._append_s = 0.0
         self._rest_until: dict[tuple[str, str], float] = {}
         self._headed: dict[tuple[str, str], float] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._followings: list[Following] = []
-        self._closing = False
+        self._closing = asyncio.Event()
 
     async def start(self) -> None:
         """Listens to the facts that the service answers, and sweeps from now on."""
@@ -83,7 +92,7 @@ class Loop:
 
     async def stop(self) -> None:
         """Takes no more work, and finishes what is in hand."""
-        self._closing = True
+        self._closing.set()
         for following in self._followings:
             await following.stop()
         if self._tasks:
@@ -103,7 +112,7 @@ class Loop:
 
     def _nudge(self, stored: Stored) -> None:
         address = read_commit(stored.subject)
-        if address is not None and not self._closing:
+        if address is not None and not self._closing.is_set():
             self._spawn(self._answer(self.follower.replica(address.room, address.table), stored))
 
     async def _answer(self, replica: Replica, stored: Stored) -> None:
@@ -121,7 +130,7 @@ class Loop:
 
     async def pay_inside(self, replica: Replica) -> None:
         """The same for a caller that holds the service's turnstile of this table."""
-        while not self._closing and self._owing(replica):
+        while not self._closing.is_set() and self._owing(replica):
             at = self.follower.clock.now()
             events = self.owes(replica.table, at)
             if not events or await self.append(replica, events, at) is None:
@@ -211,18 +220,17 @@ class Loop:
             self.appended(replica, commit)
 
     async def _sweep(self) -> None:
-        while not self._closing:
+        while not self._closing.is_set():
             await asyncio.sleep(SWEEP_S)
             for replica in list(self.follower.owing[self.service].values()):
-                if not self._closing and self._neglected(replica):
+                if not self._closing.is_set() and self._neglected(replica):
                     self._spawn(self.pay(replica))
 
     def _neglected(self, replica: Replica) -> bool:
         now = asyncio.get_running_loop().time()
         if replica.turnstile(self.service).locked() or now < self._rest_until.get(replica.key, 0.0):
             return False
-        owed = replica.debt
-        if owed is None or not self._owing(replica):
+        if not self._owing(replica):
             return False
         age = DEBT_AGE_S * (1 + self.random.random()) + 4 * self._append_s
-        return owed.due is not None or now - replica.since > age
+        return now - replica.since > age

@@ -31,6 +31,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """On how many servers each stream lies."""
     lazy_sync: bool = False
     """A server of one's own acknowledges before its disk has it: faster, and up to two minutes can be lost."""
+    nudges: bool = True
+    """Off: nothing but the sweep starts work; for tests of the sweep."""
+    master_keys_path: Path | None = None
+    """The dealer's master keys; none: `master-keys.json` beside the credentials, made where it is missing."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_to: Literal["stdout", "stderr"] = "stderr"
 
@@ -71,4 +75,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             text = environment.get(PREFIX + name.upper())
             if text is not None:
                 given[name] = [room.strip() for room in text.split(",")] if name == "rooms" else text
-        return msgspec.convert(given, cls, strict=False)
+        return msgspec.convert(given, cls, strict=False, dec_hook=_from_text)
+
+
+def _from_text(kind: type, text: str) -> object:
+    """What msgspec does not know: paths."""
+    if kind is not Path:
+        raise NotImplementedError(kind)
+    return Path(text)

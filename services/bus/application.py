@@ -1,0 +1,222 @@
+"""A service as a FastStream application: connection, log, fold and loop come and go with it."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from random import SystemRandom
+from typing import Any, Final
+
+import structlog
+from faststream import FastStream
+from faststream.nats import NatsBroker
+from nats.aio.client import Client
+
+from services.bus.clock import Clock
+from services.bus.connection import Line, connect
+from services.bus.credentials import Credentials
+from services.bus.follower import Follower
+from services.bus.jetstream import JetStreamLog
+from services.bus.log import Unavailable
+from services.bus.loop import AUDIT_S, Loop, Role
+from services.bus.outbox import Outbox
+from services.bus.settings import Settings
+from services.bus.stall import StallGuard
+from services.bus.streams import check
+
+logger: Final = structlog.get_logger(__name__)
+
+REPLIES: Final = ("_R_.", "_INBOX.")
+"""Where an answer may go: a reply subject is the asker's word, and must not be somebody else's subject."""
+
+type Handler = Callable[[str, str, bytes], None]
+"""Takes the subject, the reply subject and the body of a request; answers by itself."""
+
+
+class Broker(NatsBroker):
+    """A FastStream broker whose connection is opened by us, with our options, when it is started."""
+
+    def __init__(self, opened: Callable[[], Awaitable[Client]]) -> None:
+        super().__init__(apply_types=False, decoder=_body, logger=None)
+        self._opened = opened
+
+    async def _connect(self) -> Client:
+        client = await self._opened()
+        self.config.connect(client)
+        return client
+
+
+async def _body(message: Any) -> bytes:  # noqa: ANN401 - FastStream's own message, whose type depends on the broker
+    body: bytes = message.body
+    return body
+
+
+class Process:
+    """What the services of one process share: the settings, the clock, and the fold of the rooms' tables."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.clock = Clock()
+        self.follower: Follower | None = None
+        self._starting = asyncio.Lock()
+        self._users = 0
+        self._auditing: asyncio.Task[None] | None = None
+
+    async def join(self, log: JetStreamLog) -> Follower:
+        """The fold, started by the first service that needs it. Raises `Unavailable`."""
+        async with self._starting:
+            if self.follower is None:
+                self.follower = Follower(log, self.settings.rooms, self.clock)
+                await self.follower.start()
+                self._auditing = asyncio.create_task(self._audit(self.follower), name="audit")
+            self._users += 1
+            return self.follower
+
+    async def leave(self) -> None:
+        """Stops the fold when its last service has gone."""
+        self._users -= 1
+        if self._users == 0 and self.follower is not None:
+            if self._auditing is not None:
+                self._auditing.cancel()
+            await self.follower.stop()
+            self.follower = None
+
+    async def _audit(self, follower: Follower) -> None:
+        while True:
+            await asyncio.sleep(AUDIT_S)
+            try:
+                await follower.audit()
+            except Unavailable as error:
+                logger.warning("log_unavailable", error=str(error))
+
+
+class Service:
+    """One service of a process: `app` is what FastStream runs, `broker` what subscribers hang on.
+
+    `user` is the NATS user whose rights it has. Started hooks run when log and fold are there, before any request is
+    taken; stopping hooks when none is taken any more.
+    """
+
+    def __init__(self, user: str, process: Process) -> None:
+        self.user = user
+        self.process = process
+        self.line: Line | None = None
+        self.client: Client | None = None
+        self.log: JetStreamLog | None = None
+        self.follower: Follower | None = None
+        self.guard = StallGuard(self._ping)
+        self.random = SystemRandom()
+        self._hooks: list[Callable[[], contextlib.AbstractAsyncContextManager[None]]] = []
+        self.broker = Broker(self._open)
+        self.outbox: Outbox | None = None
+        self._running = contextlib.AsyncExitStack()
+        self.app = FastStream(self.broker, lifespan=self._lifespan, on_shutdown=(self._finish,), logger=None)
+
+    def during(self, hook: Callable[[], contextlib.AbstractAsyncContextManager[None]]) -> None:
+        """Enters a context when log and fold are there, and leaves it before they go."""
+        self._hooks.append(hook)
+
+    def answer(self, subject: str, handle: Handler) -> None:
+        """Hands the requests of one subject in each room, picked by a queue group, to `handle`.
+
+        `subject` has `{room}` in the place of the room. What asks for an answer on a subject that is no inbox is
+        dropped, and so is everything while the process has just stood still.
+        """
+        for room in self.process.settings.rooms:
+            self.broker.subscriber(subject.format(room=room), queue=self.user, no_reply=True)(self._handler(handle))
+
+    def _handler(self, handle: Handler) -> Callable[[bytes], Awaitable[None]]:
+        async def handler(body: bytes) -> None:
+            message = self.broker.context.get_local("message").raw_message
+            if self.guard.stalled:
+                return
+            if not message.reply.startswith(REPLIES):
+                logger.warning("request_dropped", subject=message.subject, reply=message.reply)
+                return
+            handle(message.subject, message.reply, body)
+
+        return handler
+
+    def connected(self) -> tuple[Follower, JetStreamLog]:
+        """Fold and log. Raises RuntimeError before they are there."""
+        if self.follower is None or self.log is None:
+            message = f"{self.user} is not connected"
+            raise RuntimeError(message)
+        return self.follower, self.log
+
+    def publish(self, subject: str, data: bytes) -> None:
+        """Sends a core message without waiting."""
+        if self.outbox is not None:
+            self.outbox.send(subject, data)
+
+    async def _ping(self) -> None:
+        if self.client is not None:
+            await self.client.flush()
+
+    async def _open(self) -> Client:
+        settings = self.process.settings
+        self.line = Line(self.user)
+        self.client = await connect(settings, Credentials.read(settings.credentials_file), self.line)
+        return self.client
+
+    @contextlib.asynccontextmanager
+    async def _lifespan(self) -> AsyncIterator[None]:
+        client = await self.broker.connect()
+        settings = self.process.settings
+        await check(client.jetstream(prefix=settings.api_prefix), settings.replicas)
+        self.outbox = Outbox(client)
+        self.log = await JetStreamLog.open(client, settings, self.line)
+        self.follower = await self.process.join(self.log)
+        self.guard.start()
+        for hook in self._hooks:
+            await self._running.enter_async_context(hook())
+        logger.info("service_started", service=self.user, rooms=settings.rooms)
+        yield
+        logger.info("service_stopped", service=self.user)
+
+    async def _finish(self) -> None:
+        """Takes no more requests, finishes the work in hand, and lets go of log and fold; the broker closes after."""
+        for subscriber in self.broker.subscribers:
+            await subscriber.stop()
+        await self._running.aclose()
+        self.guard.stop()
+        await self.process.leave()
+        if self.log is not None:
+            await self.log.close()
+        if self.outbox is not None:
+            await self.outbox.close()
+
+    @contextlib.asynccontextmanager
+    async def up(self) -> AsyncIterator[None]:
+        """Runs the service beside others in one process; `app.run()` runs it alone."""
+        async with self.app.lifespan_context():
+            await self.app.start()
+            try:
+                yield
+            finally:
+                await self.app.stop()
+
+
+def run_loop(service: Service, role: Role) -> Callable[[], contextlib.AbstractAsyncContextManager[None]]:
+    """A hook that runs the loop of a role while the service is up."""
+
+    @contextlib.asynccontextmanager
+    async def running() -> AsyncIterator[None]:
+        loop = loop_of(service, role)
+        await loop.start()
+        yield
+        await loop.stop()
+
+    return running
+
+
+def loop_of(service: Service, role: Role) -> Loop:
+    """The loop of a role over the service's log and fold, which must be there."""
+    follower, log = service.connected()
+    return Loop(
+        role,
+        follower,
+        log,
+        publish=service.publish,
+        random=service.random,
+        nudged=service.process.settings.nudges,
+    )

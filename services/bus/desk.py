@@ -1,0 +1,210 @@
+"""The way of a command: in at a subject, held while it must be, decided at the log's tail, answered once (DESIGN 4)."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from typing import Final
+
+import msgspec
+import structlog
+
+from contracts import subjects
+from contracts.codec import encode
+from contracts.commands import AnyCommand, OpenTable
+from contracts.commit import Cause
+from contracts.data import Instant
+from contracts.events import AnyEvent
+from contracts.events.state import Actor
+from contracts.outcomes import REFUSED_BODY_CHARACTERS_MAX, Accepted, Allowed, Outcome, Refusal, Rejected
+from contracts.subjects import CommandSubject
+from services.aggregate.table import Table
+from services.bus.log import Refused, Unavailable
+from services.bus.loop import Loop
+from services.bus.replica import Replica
+
+logger: Final = structlog.get_logger(__name__)
+
+HOLD_S: Final = 2.0
+"""How long a command waits for what another service owes, before it is `busy`."""
+SILENCE_S: Final = 1.5
+"""A command that waits longer than this has the log read: a fact may have been lost."""
+WAITING_MAX: Final = 256
+"""So many commands wait at one table; the next is `busy` at once."""
+TRIES_MAX: Final = 20
+"""So often a command is decided anew because the log moved on, before it is `busy`."""
+
+type Publish = Callable[[str, bytes], None]
+
+
+class Rules(msgspec.Struct, frozen=True):
+    """The pure functions by which commands are read and decided."""
+
+    read: Callable[[bytes], AnyCommand | Rejected]
+    known: Callable[[Table, Cause], Accepted | Rejected | None]
+    holds: Callable[[Table, AnyCommand], bool]
+    decide: Callable[[Table, Cause, Instant], tuple[AnyEvent, ...] | Rejected]
+
+
+class Request(msgspec.Struct, frozen=True):
+    """A command as it arrived; `since` is the loop time."""
+
+    subject: str
+    reply: str
+    body: bytes
+    address: CommandSubject
+    command: AnyCommand
+    arrived: Instant
+    since: float
+
+
+class Desk:
+    """Takes commands for the tables of one loop, a table's in the order of their arrival here."""
+
+    def __init__(self, loop: Loop, rules: Rules, publish: Publish, stalled: Callable[[], bool] = lambda: False) -> None:
+        self.loop = loop
+        self.rules = rules
+        self.publish = publish
+        self.stalled = stalled
+        self.waiting = 0
+        self._queues: dict[tuple[str, str], deque[Request]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._closing = False
+
+    def submit(self, subject: str, reply: str, body: bytes) -> None:
+        """Takes a command; its answer goes to `reply`. Never raises, never waits."""
+        address = subjects.read_command(subject)
+        if self.stalled() or self._closing or address is None:
+            return
+        arrived = self.loop.follower.clock.now()
+        command = self.rules.read(body)
+        if isinstance(command, Rejected):
+            self._refuse(subject, reply, body, arrived, address, command)
+            return
+        since = asyncio.get_running_loop().time()
+        self._queue(Request(subject, reply, body, address, command, arrived, since))
+
+    async def stop(self) -> None:
+        """Takes no more commands, and answers those that are in hand."""
+        self._closing = True
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=HOLD_S)
+
+    def _queue(self, request: Request) -> None:
+        key = (request.address.room, request.address.table)
+        queue = self._queues.get(key)
+        if queue is not None and len(queue) >= WAITING_MAX:
+            self._answer(request, _busy(request.command))
+            return
+        if queue is None:
+            queue = self._queues[key] = deque()
+            task = asyncio.create_task(self._drain(key, queue))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        queue.append(request)
+        self.waiting += 1
+
+    async def _drain(self, key: tuple[str, str], queue: deque[Request]) -> None:
+        while queue:
+            request = queue[0]
+            try:
+                outcome = await self._outcome(request)
+            except (Refused, Unavailable) as error:
+                logger.warning("log_unavailable", table=key[1], command=request.command.id, error=str(error))
+                outcome = _busy(request.command)
+            except Exception:  # a fault in one command must not stop a table; the command gets no answer
+                logger.exception("command_failed", table=key[1], command=request.command.id)
+                outcome = None
+            queue.popleft()
+            self.waiting -= 1
+            if outcome is not None:
+                self._answer(request, outcome)
+        del self._queues[key]
+
+    async def _outcome(self, request: Request) -> Outcome:
+        address = request.address
+        replica = self.loop.follower.replica(address.room, address.table)
+        cause = Cause(
+            actor=Actor(kind=address.kind, name=address.name), arrived=request.arrived, command=request.command
+        )
+        if replica.sequence == 0 and not isinstance(request.command, OpenTable):
+            await self.loop.follower.catch_up(replica)
+        for _ in range(TRIES_MAX):
+            if not await self._free(replica, request):
+                break
+            async with replica.turnstile(self.loop.service):
+                await self.loop.pay_inside(replica)
+                outcome = await self._decide(replica, cause)
+            if outcome is not None:
+                return outcome
+        return _busy(request.command)
+
+    async def _free(self, replica: Replica, request: Request) -> bool:
+        """Waits while another service owes; False when that took too long."""
+        clock = asyncio.get_running_loop()
+        silent = False
+        while replica.halted is None and self.rules.holds(replica.table, request.command):
+            left = request.since + HOLD_S - clock.time()
+            if left <= 0:
+                return False
+            if not silent and clock.time() - request.since > SILENCE_S:
+                silent = True
+                await self.loop.follower.catch_up(replica)
+                continue
+            await replica.changed(min(left, SILENCE_S))
+        return True
+
+    async def _decide(self, replica: Replica, cause: Cause) -> Outcome | None:
+        """Decides a command on the table as it is; None where the log moved on meanwhile."""
+        table = replica.table
+        if replica.halted is not None:
+            return _at(table, Rejected(code="halted", message=f"The table is halted: {replica.halted}."), cause)
+        known = self.rules.known(table, cause)
+        if known is not None:
+            return known
+        if self.rules.holds(table, cause.command):
+            return None
+        at, sequence = self.loop.follower.clock.now(), replica.sequence
+        if not self.loop.follower.clock.trusted(table.at):
+            return _busy(cause.command)
+        decision = self.rules.decide(table, cause, at)
+        if not isinstance(decision, Rejected):
+            head = await self.loop.append(replica, decision, at, cause)
+            if head is None:
+                return None
+            await self.loop.pay_inside(replica)
+            return Accepted(id=cause.command.id, n=head.n, head=head.hash)
+        tail = await self.loop.log.tail(*replica.key)
+        if (tail.sequence if tail is not None else 0) == sequence == replica.sequence:
+            return decision
+        await self.loop.follower.catch_up(replica)
+        return None
+
+    def _answer(self, request: Request, outcome: Outcome) -> None:
+        if isinstance(outcome, Rejected):
+            self._refuse(request.subject, request.reply, request.body, request.arrived, request.address, outcome)
+        else:
+            self.publish(request.reply, encode(outcome))
+
+    def _refuse(
+        self, subject: str, reply: str, body: bytes, arrived: Instant, address: CommandSubject, outcome: Rejected
+    ) -> None:
+        refusal = Refusal(
+            subject=subject,
+            arrived=arrived,
+            code=outcome.code,
+            message=outcome.message,
+            body=body[:REFUSED_BODY_CHARACTERS_MAX].decode("utf-8", "replace"),
+            n=outcome.n,
+            head=outcome.head,
+        )
+        self.publish(subjects.refused(address.room, address.table), encode(refusal))
+        self.publish(reply, encode(outcome))
+
+
+def _busy(command: AnyCommand) -> Rejected:
+    message = "The table is waiting for another service; send the same command again."
+    return Rejected(code="busy", message=message, id=command.id)
+
+
+def _at(table: Table, rejected: Rejected, cause: Cause) -> Rejected:
+    return msgspec.structs.replace(rejected, id=cause.command.id, n=table.n, head=table.head, allowed=Allowed())

@@ -1,0 +1,45 @@
+"""Core messages that nobody waits for: answers, views, heads. They leave in order, by one task."""
+
+import asyncio
+from collections import deque
+from typing import Final
+
+import structlog
+from nats.aio.client import Client
+
+logger: Final = structlog.get_logger(__name__)
+
+MESSAGES_MAX: Final = 100_000
+"""So many messages wait at most; the next is dropped and said to the log."""
+
+
+class Outbox:
+    """Sends messages over a connection as fast as it takes them."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._messages: deque[tuple[str, bytes]] = deque()
+        self._sending: asyncio.Task[None] | None = None
+
+    def send(self, subject: str, data: bytes) -> None:
+        """Sends a message soon; never raises, never waits."""
+        if len(self._messages) >= MESSAGES_MAX:
+            logger.error("message_dropped", subject=subject, waiting=MESSAGES_MAX)
+            return
+        self._messages.append((subject, data))
+        if self._sending is None:
+            self._sending = asyncio.get_running_loop().create_task(self._send(), name="outbox")
+
+    async def close(self) -> None:
+        """Sends what waits."""
+        if self._sending is not None:
+            await self._sending
+
+    async def _send(self) -> None:
+        while self._messages:
+            subject, data = self._messages.popleft()
+            try:
+                await self._client.publish(subject, data)
+            except Exception as error:  # noqa: BLE001 - whoever misses the message asks again
+                logger.warning("message_not_sent", subject=subject, error=repr(error))
+        self._sending = None

@@ -1,0 +1,20 @@
+"""The rake service: takes the rake of each hand whose betting and cards are done."""
+
+import os
+
+from services.bus.application import Process, Service, run_loop
+from services.bus.loop import Role
+from services.bus.settings import Settings
+from services.rake.decider import owes
+
+ROLE = Role("rake", owes, ("table.betting_closed", "dealer.hands_revealed", "dealer.board_dealt"))
+
+
+def build(process: Process) -> Service:
+    """The service, ready to run in `process`."""
+    service = Service("rake", process)
+    service.during(run_loop(service, ROLE))
+    return service
+
+
+app = build(Process(Settings.from_environment(os.environ))).app

@@ -1,0 +1,20 @@
+"""The pot settlement: shows the hands and pays the pots."""
+
+import os
+
+from services.bus.application import Process, Service, run_loop
+from services.bus.loop import Role
+from services.bus.settings import Settings
+from services.settlement.decider import owes
+
+ROLE = Role("settlement", owes, ("rake.rake_taken", "dealer.hands_revealed"))
+
+
+def build(process: Process) -> Service:
+    """The service, ready to run in `process`."""
+    service = Service("settlement", process)
+    service.during(run_loop(service, ROLE))
+    return service
+
+
+app = build(Process(Settings.from_environment(os.environ))).app

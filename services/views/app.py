@@ -1,0 +1,50 @@
+"""The views service: sends every commit on to the public, without what it hides, and answers for the whole."""
+
+import contextlib
+import os
+from collections.abc import AsyncIterator
+
+from contracts.codec import encode
+from contracts.commit import Commit
+from contracts.data import Sha256
+from contracts.outcomes import Rejected
+from contracts.subjects import public_view as view_subject
+from contracts.subjects import read_query
+from services.bus.application import Process, Service
+from services.bus.picked import Picked
+from services.bus.replica import Replica
+from services.bus.settings import Settings
+from services.views.public import public_table, public_view
+
+
+def build(process: Process) -> Service:
+    """The service, ready to run in `process`."""
+    service = Service("views", process)
+
+    def show(replica: Replica, commit: Commit, head: Sha256) -> None:
+        service.publish(view_subject(*replica.key), encode(public_view(replica.table.room, commit, head)))
+
+    @contextlib.asynccontextmanager
+    async def showing() -> AsyncIterator[None]:
+        follower, log = service.connected()
+        picked = Picked(follower, log, "views", show)
+        await picked.start()
+        yield
+        await picked.stop()
+
+    def table(subject: str, reply: str, body: bytes) -> None:
+        asked = read_query(subject)
+        if asked is None:
+            return
+        follower, _ = service.connected()
+        known = follower.replicas.get((asked.room, asked.table))
+        picture = public_table(known.table) if known is not None else None
+        unknown = Rejected(code="unknown_table", message=f"There is no table {asked.table} in room {asked.room}.")
+        service.publish(reply, encode(picture if picture is not None else unknown))
+
+    service.during(showing)
+    service.answer("query.table.{room}.*.*.*", table)
+    return service
+
+
+app = build(Process(Settings.from_environment(os.environ))).app
