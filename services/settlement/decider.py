@@ -12,7 +12,8 @@ from contracts.games import RULES_VERSION, Options, Variant
 from services.aggregate.debts import debt
 from services.aggregate.table import Hand, Table
 from services.settlement.division import OddChips, award
-from services.settlement.ranking import BOARD_CARDS, Worth, worth
+from services.settlement.high import COMPLETE_BOARD
+from services.settlement.ranking import Worth, worth
 from services.settlement.showdown import must_show
 
 type Hands = Mapping[Seat, tuple[Card, ...]]
@@ -46,7 +47,7 @@ def _hands(hand: Hand) -> Hands:
 
 def _worths(variant: Variant, hands: Hands, board: tuple[Card, ...]) -> Worths:
     """What the contenders' hands are worth; nothing before the board is complete."""
-    if len(board) < BOARD_CARDS:
+    if len(board) < COMPLETE_BOARD:
         return {}
     return {seat: worth(variant, cards, board) for seat, cards in hands.items()}
 

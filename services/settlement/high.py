@@ -7,8 +7,11 @@ from typing import Final
 from phevaluator.evaluator import evaluate_5cards, evaluate_7cards
 from phevaluator.evaluator_omaha import evaluate_omaha_cards
 
-from contracts.cards import DECK, RANKS, Card
-from contracts.games import Variant
+from contracts.cards import BOARD_CARDS, DECK, RANKS, Card
+from contracts.games import HOLE_CARDS, Variant
+
+COMPLETE_BOARD: Final = sum(BOARD_CARDS.values())
+"""A hand has a rank once so many board cards are there."""
 
 _NUMBER: Final[dict[Card, int]] = {card: number for number, card in enumerate(DECK)}
 """The evaluator's name of a card: rank times four plus suit. It knows strings too, and takes several times longer."""
@@ -20,9 +23,9 @@ def rank(variant: Variant, hole: Sequence[Card], board: Sequence[Card]) -> int:
     Hold'em: the best five of all seven cards (R92). Omaha: exactly two of four and three of five (R93). Raises
     ValueError where the board is not complete or the hole cards are not as many as the game deals.
     """
-    cards = [_NUMBER[card] for card in (*board, *hole)]
-    if len(board) != 5 or len(hole) != (2 if variant == "holdem" else 4):  # noqa: PLR2004
+    if len(board) != COMPLETE_BOARD or len(hole) != HOLE_CARDS[variant]:
         raise ValueError(f"{variant} ranks no hand of {len(hole)} hole cards on a board of {len(board)}")
+    cards = [_NUMBER[card] for card in (*board, *hole)]
     ranked: int = evaluate_7cards(*cards) if variant == "holdem" else evaluate_omaha_cards(*cards)
     return ranked
 
@@ -41,16 +44,15 @@ def words(ranked: int) -> str:
 def _all_words() -> Iterator[str]:
     """The names of all 7462 different hands, the best first."""
     high_first = RANKS[::-1]
-    straights = [high_first[start : start + 5] for start in range(9)] + ["5432A"]
-    unpaired = ["".join(five) for five in combinations(high_first, 5)]
-    runs = {*straights[:-1], "A5432"}
-    unpaired = [five for five in unpaired if five not in runs]
+    straights = [*(high_first[top : top + 5] for top in range(9)), "A5432"]
+    tops = [straight[0] for straight in straights[:-1]] + ["5"]  # R91: in the wheel the ace is low
+    unpaired = [five for five in map("".join, combinations(high_first, 5)) if five not in straights]
     yield "royal flush"
-    yield from (f"straight flush {straight[0]}" for straight in straights[1:])
+    yield from (f"straight flush {top}" for top in tops[1:])
     yield from (f"four of a kind {four}-{one}" for four in high_first for one in _without(four))
     yield from (f"full house {three}-{two}" for three in high_first for two in _without(three))
     yield from (f"flush {'-'.join(five)}" for five in unpaired)
-    yield from (f"straight {straight[0]}" for straight in straights)
+    yield from (f"straight {top}" for top in tops)
     for three in high_first:
         yield from (f"three of a kind {three}-{'-'.join(two)}" for two in combinations(_without(three), 2))
     for high, low in combinations(high_first, 2):

@@ -1,14 +1,11 @@
 """What a player's cards are worth at the showdown, both ways."""
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from contracts.cards import Card
 from contracts.games import Variant
 from services.settlement import high, low
-
-BOARD_CARDS: Final = 5
-"""A hand has a worth once the board is complete."""
 
 
 class Worth(NamedTuple):
