@@ -32,6 +32,8 @@ def board_positions(street: Street, hole_cards: int, *, burn: bool) -> BoardPosi
     Six hole cards and burns: the flop burns place 6 and lies at 7, 8, 9. Raises ValueError for a street without board
     cards.
     """
+    if street not in BOARD_STREETS:
+        raise ValueError(f"no board cards are dealt {street}")
     before = BOARD_STREETS[: BOARD_STREETS.index(street)]
     top = hole_cards + sum(BOARD_CARDS[earlier] + burn for earlier in before)
     first = top + burn
