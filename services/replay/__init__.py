@@ -1,1 +1,1 @@
-"""Replay: a hand told, re-derived and exported from its log."""
+"""Replay: reads logs back, live or exported; folds, narrates, derives again and exports what they say."""

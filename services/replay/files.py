@@ -1,0 +1,41 @@
+"""Exported logs: JSON lines, each the very bytes of one commit, so that an export can be checked and restored.
+
+There is no header and nothing but commits. The subject of a commit follows from what it says: its room is the
+reader's to know, the rest is its table, its service and the type of its last event.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from contracts.data import Id
+from contracts.subjects import guarded
+from services.replay.outline import outline_of
+from services.replay.reading import Message, Unreadable
+
+
+def subject_of(room: Id, data: bytes) -> str:
+    """Where a commit with these bytes is stored; empty for what is no commit."""
+    outline = outline_of(data)
+    if outline is None or not outline.events:
+        return ""
+    try:
+        return guarded(room, outline.table, outline.by, outline.events[-1].type).subject
+    except ValueError:
+        return ""
+
+
+def messages(room: Id, path: Path) -> Iterator[Message]:
+    """The messages of an exported log, line by line. Raises `OSError`."""
+    with path.open("rb") as file:
+        for line in file:
+            data = line.removesuffix(b"\n")
+            yield subject_of(room, data), data
+
+
+def table_of(path: Path) -> Id:
+    """The table that an exported log is of, as its first line says. Raises `OSError`, `Unreadable`."""
+    with path.open("rb") as file:
+        outline = outline_of(file.readline())
+    if outline is None:
+        raise Unreadable(f"{path}: the first line is no commit")
+    return outline.table

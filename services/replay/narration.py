@@ -1,0 +1,89 @@
+"""A hand as text that an operator reads in a dispute: who did what, when, in which commit, and what it changed.
+
+Amounts are in the smallest chip unit. Cards are those that the table saw; with the hand's key also the folded and
+mucked ones and the burns. A mucked hand is not told otherwise, although the log of a finished hand holds it (R88).
+"""
+
+from collections.abc import Iterable, Iterator
+
+from contracts.cards import Card
+from contracts.commit import Commit
+from contracts.data import Instant
+from contracts.dealing import hole_positions
+from contracts.events import AnyEvent
+from contracts.events.dealer import BoardDealt, DeckShuffled, HoleCardsDealt
+from contracts.events.table import HandStarted
+from services.aggregate.draft import Draft
+from services.aggregate.fold import fold
+from services.aggregate.table import Hand, Table
+from services.dealer.deck import Deck
+from services.replay.cards import HandKeys, opened
+from services.replay.phrases import phrases
+
+INDENT = " " * 20
+
+
+def narrate(start: Table, commits: Iterable[tuple[Commit, bytes]], keys: HandKeys) -> Iterator[str]:
+    """Tells commits that follow on `start`, line by line.
+
+    Raises `CannotOpen` or `DeckDiffers` where a hand key does not open its deck, KeyError or AttributeError for
+    commits that cannot be folded.
+    """
+    table = start.copy()
+    deck: Deck | None = None
+    for commit, data in commits:
+        draft = Draft(table, commit.at)
+        for event in commit.events:
+            before = draft.table.copy()
+            draft.emit(event)
+            if isinstance(event, DeckShuffled) and before.hand is not None:
+                deck = opened(table.id, before.hand.number, before.hand.rules, event, keys)
+            lines = _headed(commit, event) if isinstance(event, HandStarted) else ()
+            yield from lines
+            for phrase in phrases(before, event, draft.table):
+                yield f"{clock(commit.at)} {_number(commit)} {phrase}"
+            yield from _known_by_the_key(draft.table.hand, event, deck)
+        fold(table, commit, data)
+
+
+def clock(at: Instant) -> str:
+    """The time of day, to the millisecond (R125)."""
+    return at.strftime("%H:%M:%S.") + f"{at.microsecond // 1000:03d}"
+
+
+def _number(commit: Commit) -> str:
+    return f"#{commit.n}".ljust(6)
+
+
+def _headed(commit: Commit, event: HandStarted) -> Iterator[str]:
+    config = event.table.config
+    game = f"{config.limit.replace('_', ' ')} {config.variant}"
+    stakes = f"blinds {config.stakes.small_blind}/{config.stakes.big_blind}"
+    if config.limit == "fixed_limit":
+        stakes += f", bets {config.stakes.small_bet}/{config.stakes.big_bet}"
+    if config.stakes.ante:
+        stakes += f", ante {config.stakes.ante}"
+    yield f"Hand {event.number} at table {commit.table}: {game}, {stakes}, {config.money} {config.currency}"
+    yield f"{commit.at.strftime('%Y-%m-%d %H:%M:%S')} UTC, rules {event.rules}, amounts in the smallest chip unit"
+    dealt_in = {player.seat for player in event.players}
+    for record in sorted(event.table.seats, key=lambda record: record.seat):
+        marks = [
+            *(["button"] if record.seat == event.positions.button else []),
+            *(["not dealt in"] if record.seat not in dealt_in else []),
+        ]
+        yield f"Seat {record.seat}: {record.player}, {record.stack}{''.join(f', {mark}' for mark in marks)}"
+    if event.positions.button not in {record.seat for record in event.table.seats}:
+        yield f"Seat {event.positions.button}: empty, button"
+
+
+def _known_by_the_key(hand: Hand | None, event: AnyEvent, deck: Deck | None) -> Iterator[str]:
+    """What only the hand key tells: all hole cards, and the burns."""
+    if deck is None or hand is None:
+        return
+    if isinstance(event, HoleCardsDealt):
+        for seat, positions in hole_positions(event.seats, event.cards_each).items():
+            cards = " ".join(deck.cards[position] for position in positions)
+            yield f"{INDENT} by the hand key: {hand.players[seat].player} (seat {seat}) holds {cards}"
+    if isinstance(event, BoardDealt) and event.burn is not None:
+        burn: Card = deck.cards[event.burn]
+        yield f"{INDENT} by the hand key: the card burnt is {burn}"

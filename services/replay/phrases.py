@@ -1,0 +1,223 @@
+"""Each event in words, with the table's state before and after it."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from contracts.data import Seat
+from contracts.events import Event, dealer, rake, settlement, table
+from contracts.events.state import Post, Pot
+from services.aggregate.table import Table
+
+STREETS: Final = {"preflop": "PRE-FLOP", "flop": "FLOP", "turn": "TURN", "river": "RIVER"}
+POSTS: Final = {
+    "ante": "the ante",
+    "small_blind": "the small blind",
+    "big_blind": "the big blind",
+    "new_player_blind": "a blind as a new player",
+    "dead_blind": "a dead blind",
+    "straddle": "the straddle",
+}
+
+
+def phrases(before: Table, event: Event, after: Table) -> Iterator[str]:
+    """The event in one sentence or several."""
+    said = _PHRASES[type(event)](before, event, after)
+    yield from ((said,) if isinstance(said, str) else said)
+
+
+def _who(state: Table, seat: Seat) -> str:
+    if state.hand is not None and seat in state.hand.players:
+        return f"{state.hand.players[seat].player} (seat {seat})"
+    record = state.seats.get(seat)
+    return f"{record.player if record is not None else 'nobody'} (seat {seat})"
+
+
+def _hand_started(_: Table, event: table.HandStarted, after: Table) -> Iterator[str]:
+    for post in event.posts:
+        yield _posted(post, after)
+    yield f"in the middle: {event.pot}"
+
+
+def _posted(post: Post, after: Table) -> str:
+    dead = "" if post.live or post.kind == "dead_blind" else ", dead"
+    return f"{_who(after, post.seat)} posts {POSTS[post.kind]}: {post.amount}{dead}{_all_in(post.all_in)}"
+
+
+def _all_in(all_in: bool) -> str:  # noqa: FBT001 - it is the whole question
+    return ", all in" if all_in else ""
+
+
+def _acted(before: Table, event: table.ActionTaken, _: Table) -> str:
+    did = {
+        "fold": "folds",
+        "check": "checks",
+        "call": f"calls {event.amount}",
+        "bet": f"bets {event.street_total}",
+        "raise": f"raises to {event.street_total} (adds {event.amount})",
+    }[event.action]
+    late = ", time ran out" if event.timed_out else f", after {event.took_ms / 1000:.1f} s"
+    state = f"pot {event.pot}, {event.stack} behind"
+    return f"{_who(before, event.seat)} {did}{_all_in(event.all_in)}; {state}{late}"
+
+
+def _uncalled(before: Table, event: table.UncalledBetReturned, _: Table) -> str:
+    return f"{event.amount} nobody called: back to {_who(before, event.seat)}; pot {event.pot}"
+
+
+def _street_closed(_: Table, event: table.StreetClosed, __: Table) -> str:
+    return f"betting is over before the {event.opens}; {_pots(event.pots)}"
+
+
+def _pots(pots: tuple[Pot, ...]) -> str:
+    return ", ".join(f"{_pot_name(number)} {pot.amount} (seats {_seats(pot.seats)})" for number, pot in enumerate(pots))
+
+
+def _pot_name(number: int) -> str:
+    return "main pot" if number == 0 else f"side pot {number}"
+
+
+def _seats(seats: tuple[Seat, ...]) -> str:
+    return ", ".join(map(str, seats))
+
+
+def _betting_closed(before: Table, event: table.BettingClosed, _: Table) -> str:
+    if len(event.contenders) == 1:
+        end = f"only {_who(before, event.contenders[0])} is left"
+    elif event.tabled:
+        end = "all hands are tabled before the rest of the board"
+    else:
+        end = f"showdown in the order of seats {_seats(event.showing)}"
+    return f"all betting is over; {_pots(event.pots)}; {end}"
+
+
+def _hand_ended(before: Table, event: table.HandEnded, _: Table) -> Iterator[str]:
+    yield f"hand {event.number} is over, after {(event.ended_at - event.started_at).total_seconds():.1f} s"
+    for stack in event.stacks:
+        won = stack.amount - before.seats[stack.seat].stack
+        yield f"{_who(before, stack.seat)} has {stack.amount} ({won:+d})"
+
+
+def _shuffled(_: Table, event: dealer.DeckShuffled, __: Table) -> str:
+    return f"the deck is fixed: {len(event.hashes)} card hashes are published"
+
+
+def _dealt(_: Table, event: dealer.HoleCardsDealt, __: Table) -> str:
+    return f"*** PRE-FLOP *** {event.cards_each} cards each to seats {_seats(event.seats)}, in this order"
+
+
+def _board(_: Table, event: dealer.BoardDealt, after: Table) -> str:
+    cards = " ".join(dealt.card for dealt in event.cards)
+    board = " ".join(after.hand.board) if after.hand is not None else cards
+    burnt = "" if event.burn is None else ", after a burn"
+    return f"*** {STREETS[event.street]} [{cards}] *** board: {board}{burnt}"
+
+
+def _revealed(_: Table, event: dealer.HandsRevealed, __: Table) -> str:
+    return f"the dealer gives the hands of seats {_seats(tuple(hand.seat for hand in event.hands))} to the settlement"
+
+
+def _key_revealed(_: Table, event: dealer.HandKeyRevealed, __: Table) -> str:
+    return f"the key of hand {event.hand} is given to operator {event.to}"
+
+
+def _raked(_: Table, event: rake.RakeTaken, __: Table) -> str:
+    if event.schedule is None:
+        return "no rake at this table"
+    cap = "" if event.cap is None else f", capped at {event.cap}"
+    parts = "" if len(event.per_pot) <= 1 else f"; per pot {', '.join(map(str, event.per_pot))}"
+    schedule = f"schedule {event.schedule} version {event.version}, {event.players} players"
+    return f"rake {event.total} of {event.base} ({schedule}, computed {event.computed}{cap}){parts}"
+
+
+def _shown(before: Table, event: settlement.HandsShown, _: Table) -> Iterator[str]:
+    for hand in event.hands:
+        worth = f": {hand.high}" if hand.high else ""
+        low = f"; low: {hand.low}" if hand.low else ""
+        yield f"{_who(before, hand.seat)} shows {' '.join(hand.cards)}{worth}{low}"
+
+
+def _mucked(before: Table, event: settlement.HandsMucked, _: Table) -> Iterator[str]:
+    for seat in event.seats:
+        yield f"{_who(before, seat)} mucks"
+
+
+def _awarded(before: Table, event: settlement.PotsAwarded, _: Table) -> Iterator[str]:
+    for number, pot in enumerate(event.pots):
+        yield f"{_pot_name(number)}: {pot.amount}, rake {pot.rake}{', not contested' if pot.uncontested else ''}"
+        halved = pot.low is not None
+        yield from _division(before, pot.high, "high half" if halved else "all of it", pot.scooped_low)
+        if pot.low is not None:
+            yield from _division(before, pot.low, "low half", "")
+
+
+def _division(before: Table, division: settlement.Division, what: str, also: str) -> Iterator[str]:
+    by = f" with {division.hand}" if division.hand else ""
+    both = f", and the low with {also}" if also else ""
+    for share in division.shares:
+        odd = f", {share.odd_chips} of it odd chips" if share.odd_chips else ""
+        of = f" of {division.amount}" if len(division.shares) > 1 else ""
+        yield f"  {what}: {_who(before, share.seat)} wins {share.amount}{of}{odd}{by}{both}"
+
+
+def _seated(_: Table, event: table.PlayerSeated, __: Table) -> str:
+    record = event.record
+    return f"{record.player} sits down on seat {record.seat} with {record.stack}"
+
+
+def _left(_: Table, event: table.PlayerLeft, __: Table) -> str:
+    unused = f", and {event.unused} that were still to be added" if event.unused else ""
+    return f"{event.player} leaves seat {event.seat} with {event.stack}{unused}"
+
+
+def _topped_up(before: Table, event: table.StackToppedUp, _: Table) -> str:
+    unused = f"; {event.unused} over the maximum were not taken" if event.unused else ""
+    return f"{_who(before, event.seat)} adds {event.amount} and has {event.stack}{unused}"
+
+
+def _returned(before: Table, event: table.PlayerReturned, _: Table) -> str:
+    owes = "" if event.owes == "none" else f", owing blinds ({event.owes}), and chose to {event.choice}"
+    return f"{_who(before, event.seat)} plays again{owes}"
+
+
+def _of_seat(text: str) -> Callable[[Table, Any, Table], str]:
+    """A sentence about the player on the event's seat."""
+    return lambda before, event, _: f"{_who(before, event.seat)} {text}"
+
+
+def _plain(text: str) -> Callable[[Table, Any, Table], str]:
+    return lambda _, __, ___: text
+
+
+_PHRASES: Final[dict[type[Event], Callable[[Table, Any, Table], str | Iterator[str]]]] = {
+    table.TableOpened: _plain("the table is opened"),
+    table.OptionsChanged: _plain("the table's options change from the next hand on"),
+    table.TablePaused: _plain("the table is paused: no further hand starts"),
+    table.TableResumed: _plain("the table is open again"),
+    table.TableClosed: _plain("the table is closed"),
+    table.TableRestated: _plain("the table's state is restated"),
+    table.PlayerSeated: _seated,
+    table.PostChosen: lambda before, event, _: f"{_who(before, event.seat)} chooses to {event.choice}",
+    table.TopUpQueued: lambda before, event, _: f"{_who(before, event.seat)} will add {event.queued} after the hand",
+    table.StackToppedUp: _topped_up,
+    table.SitOutRequested: _of_seat("asks to sit out"),
+    table.PlayerSatOut: lambda before, event, _: f"{_who(before, event.seat)} sits out ({event.reason})",
+    table.PlayerReturned: _returned,
+    table.LeaveRequested: _of_seat("asks to leave"),
+    table.PlayerLeft: _left,
+    table.BlindsMissed: lambda before, event, _: f"{_who(before, event.seat)} missed blinds ({event.owes})",
+    table.HandStarted: _hand_started,
+    table.ActionTaken: _acted,
+    table.UncalledBetReturned: _uncalled,
+    table.StreetClosed: _street_closed,
+    table.BettingClosed: _betting_closed,
+    table.HandEnded: _hand_ended,
+    dealer.DeckShuffled: _shuffled,
+    dealer.HoleCardsDealt: _dealt,
+    dealer.BoardDealt: _board,
+    dealer.HandsRevealed: _revealed,
+    dealer.HandKeyRevealed: _key_revealed,
+    rake.RakeTaken: _raked,
+    settlement.HandsShown: _shown,
+    settlement.HandsMucked: _mucked,
+    settlement.PotsAwarded: _awarded,
+}
