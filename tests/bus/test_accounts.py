@@ -4,11 +4,10 @@ import asyncio
 import json
 
 import pytest
-from nats.aio.client import Client
 from nats.errors import NoRespondersError
 
 from services.bus.accounts import API_PREFIX, USERS
-from services.bus.connection import Line
+from services.bus.connection import Line, settle
 from services.bus.jetstream import JetStreamLog
 from services.bus.log import Refused, Stored
 from services.bus.server import EmbeddedServer
@@ -26,12 +25,6 @@ async def stored(server: EmbeddedServer) -> list[str]:
     async with connected(server, "deploy") as client:
         log = await JetStreamLog.open(client, Settings(api_prefix="$JS.API"))
         return [message.subject async for message in log.read_room("main")]
-
-
-async def settled(client: Client) -> None:
-    """Everything that a client sent was looked at by the server."""
-    await client.flush()
-    await client.flush()
 
 
 @pytest.mark.parametrize("user", WRITERS)
@@ -85,9 +78,9 @@ async def test_a_reply_subject_makes_nobody_else_act(server: EmbeddedServer, use
         for subject, body in requests:
             for reply in replies:
                 await client.publish(subject, json.dumps(body).encode(), reply)
-        await settled(client)
+        await settle(client)
     async with connected(server, "deploy") as client:
-        await settled(client)
+        await settle(client)
     assert await stored(server) == ["table.main.T1.table.fact"]
 
 
@@ -121,7 +114,7 @@ async def test_who_may_ask_is_answered(server: EmbeddedServer, asker: str, subje
         with pytest.raises(NoRespondersError):
             await client.request(subject, b"?", timeout=2)  # nobody is up: the client learns it at once
         questions = await service.subscribe(subject, queue=answerer)
-        await service.flush()
+        await settle(service)
         asked = asyncio.create_task(client.request(subject, b"?", timeout=5))
         question = await questions.next_msg(timeout=5)
         assert question.reply.startswith("_R_.")
@@ -148,7 +141,7 @@ async def test_who_may_not_ask_is_not_heard(server: EmbeddedServer, asker: str, 
     line = Line(asker)
     async with connected(server, asker, line) as client:
         await client.publish(subject, b"?")
-        await settled(client)
+        await settle(client)
     assert "permissions violation for publish" in str(line.last_error)
     assert await stored(server) == []
 
@@ -167,7 +160,7 @@ async def test_who_may_not_see_cannot_listen(server: EmbeddedServer, user: str, 
     line = Line(user)
     async with connected(server, user, line) as client:
         await client.subscribe(subject)
-        await settled(client)
+        await settle(client)
     assert "permissions violation for subscription" in str(line.last_error)
 
 
@@ -181,7 +174,7 @@ async def test_views_arrive_where_they_may_be_seen(server: EmbeddedServer) -> No
         ):
             async with connected(server, user) as client:
                 seen = await client.subscribe(subject)
-                await client.flush()
+                await settle(client)
                 await shower.publish(subject, b"view")
                 assert (await seen.next_msg(timeout=5)).data == b"view"
 
