@@ -1,0 +1,98 @@
+"""A connection of bots: commands with retries under one id, and the public views of tables."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Final
+
+import msgspec
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+
+from contracts import subjects
+from contracts.codec import decode, decode_outcome, encode
+from contracts.commands import AnyCommand
+from contracts.outcomes import Outcome, Rejected
+from contracts.queries import PublicTable, TableQuery
+from contracts.subjects import ActorKind
+from contracts.views import PublicView
+from services.bus.connection import Line, connect
+from services.bus.credentials import Credentials
+from services.bus.mailbox import Mailbox, NoAnswer, NobodyThere, NotSent
+from services.bus.settings import Settings
+
+RETRY_S: Final = 0.5
+RETRY_AGAIN_S: Final = 1.0
+TRIES_MAX: Final = 60
+
+
+class NoOutcome(Exception):
+    """The room did not answer a command within a minute."""
+
+
+class RoomClient:
+    """One user's connection to a room. Made by `open`."""
+
+    def __init__(self, client: Client, mailbox: Mailbox, kind: ActorKind) -> None:
+        self.kind = kind
+        self.answers_s: list[float] = []
+        self.retries = 0
+        self._client = client
+        self._mailbox = mailbox
+
+    @classmethod
+    async def open(cls, settings: Settings, user: str, kind: ActorKind) -> "RoomClient":
+        """Connects as a user of the settings' credentials. Raises OSError or ConnectionError."""
+        line = Line(user)
+        client = await connect(settings, Credentials.read(settings.credentials_file), line)
+        mailbox = await Mailbox.open(client)
+        line.when_lost(mailbox.lost)
+        return cls(client, mailbox, kind)
+
+    async def close(self) -> None:
+        """Ends the connection."""
+        await self._mailbox.close()
+        await self._client.close()
+
+    async def follow(self, room: str, take: Callable[[PublicView], None]) -> None:
+        """Hands every public view of a room's tables to `take`, in the order of their arrival."""
+
+        async def receive(message: Msg) -> None:
+            seen = subjects.read_view(message.subject)
+            view = decode(message.data, PublicView)
+            if seen is not None and (view.room, view.table) == (seen.room, seen.table):
+                take(view)
+
+        await self._client.subscribe(f"view.{room}.*.public", cb=receive)
+        await self._client.flush()
+
+    async def command(self, room: str, table: str, name: str, command: AnyCommand) -> Outcome:
+        """Sends a command, the same bytes again until there is an answer that is not `busy`. Raises `NoOutcome`."""
+        subject, body = subjects.command(room, table, self.kind, name), encode(command)
+        clock = asyncio.get_running_loop()
+        began = clock.time()
+        for attempt in range(TRIES_MAX):
+            wait_s = RETRY_S if attempt == 0 else RETRY_AGAIN_S
+            try:
+                answer = await self._mailbox.ask(subject, body, wait_s)
+            except NoAnswer:
+                self.retries += 1
+                continue
+            except (NobodyThere, NotSent):
+                self.retries += 1
+                await asyncio.sleep(wait_s)
+                continue
+            outcome = decode_outcome(answer.data)
+            if not (isinstance(outcome, Rejected) and outcome.code == "busy"):
+                self.answers_s.append(clock.time() - began)
+                return outcome
+            self.retries += 1
+        raise NoOutcome(f"no answer to {command} on {subject}")
+
+    async def table(self, room: str, table: str, name: str) -> PublicTable | None:
+        """The whole picture of a table; None where nobody answers, or there is no such table."""
+        subject = subjects.query("table", room, table, self.kind, name)
+        try:
+            answer = await self._mailbox.ask(subject, encode(TableQuery()), RETRY_AGAIN_S)
+            return decode(answer.data, PublicTable)
+        except (NoAnswer, NobodyThere, NotSent, msgspec.ValidationError):
+            return None
