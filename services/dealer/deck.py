@@ -13,7 +13,7 @@ CARDS: Final = len(DECK)
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Deck:
-    """The 52 cards, top card first, and the salt of each place. Never printed: its `repr` says nothing.
+    """The 52 cards, top card first, and the salt of each place. Its `repr` shows none of them.
 
     Raises ValueError unless it is every card once, each with a salt (R31).
     """
@@ -24,6 +24,10 @@ class Deck:
     def __post_init__(self) -> None:
         if len(self.cards) != CARDS or set(self.cards) != set(DECK) or len(self.salts) != CARDS:
             raise ValueError("a deck is each of the 52 cards once, with a salt for each")
+
+    def __repr__(self) -> str:
+        """Shows nothing: what is logged or printed by mistake gives no card away."""
+        return "Deck(...)"
 
     def hashes(self, table: Id, hand: int) -> tuple[Sha256, ...]:
         """What is published before a card is dealt: the hash of each card, top card first."""

@@ -1,14 +1,14 @@
 """The hash of a card: an exact text that clients and auditors can compute by themselves."""
 
-from dataclasses import replace
 from hashlib import sha256
 
-import msgspec
 import pytest
 
 from contracts.cards import DealtCard
 from contracts.hashes import card_hash, is_published
 from services.dealer.deck import Deck, deck_from
+from services.dealer.decks import KnownDecks, KnownHand
+from tests.dealer.hands import sealed, started
 
 SALT = "00112233445566778899aabbccddeeff"
 
@@ -61,9 +61,10 @@ def test_a_deck_is_every_card_once_with_a_salt_each() -> None:
             Deck(cards, salts)
 
 
-def test_a_deck_does_not_print_its_cards() -> None:
-    deck = deck_from(bytes(32))
-    shown = f"{deck!r} {deck}"
-    assert not any(card in shown for card in deck.cards)
-    assert replace(deck) == deck
-    assert msgspec.to_builtins(deck.at(0))["card"] == deck.cards[0]
+def test_what_knows_cards_or_keys_does_not_print_them() -> None:
+    table = started()
+    decks = sealed()
+    known = KnownDecks({17: KnownHand(decks.shuffle(table), deck_from(bytes(32)))})
+    assert f"{deck_from(bytes(32))} {deck_from(bytes(32))!r}" == "Deck(...) Deck(...)"
+    assert repr(decks).startswith("<services.dealer.decks.SealedDecks object at ")
+    assert repr(known).startswith("<services.dealer.decks.KnownDecks object at ")
