@@ -25,8 +25,9 @@ class SeatRecord(Data, frozen=True):
     """A held seat (R4): who holds it, with how much, and what the player owes or has asked for.
 
     `sitting_out` players are not dealt in. `away` and `leaving` were asked for during a hand and take effect at the
-    player's next decision and at the hand's end (R119, R120). `owes` and `choice` say which blinds are missed and
-    whether the player posts them or waits for the big blind (R21, R25). `sat` numbers the order of sitting down.
+    player's next decision and at the hand's end (R119, R120); `timed_out`: away because the time ran out (R116). `owes`
+    and `choice` say which blinds are missed and whether the player posts them or waits for the big blind (R21, R25).
+    `sat` numbers the order of sitting down.
     """
 
     seat: Seat
@@ -35,6 +36,7 @@ class SeatRecord(Data, frozen=True):
     sat: int
     sitting_out: bool = False
     away: bool = False
+    timed_out: bool = False
     leaving: bool = False
     owes: Owed = "none"
     choice: Literal["wait", "post"] = "wait"

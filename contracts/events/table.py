@@ -81,9 +81,13 @@ class StackToppedUp(Event, tag="stack_topped_up", frozen=True):
 
 
 class SitOutRequested(Event, tag="sit_out_requested", frozen=True):
-    """A player in a hand asked to sit out: folds at the next decision, is not dealt in again (R11, R119)."""
+    """A player in a hand asked to sit out: folds at the next decision, is not dealt in again (R11, R119).
+
+    `timed_out`: nobody asked, the player's time ran out (R116).
+    """
 
     seat: Seat
+    timed_out: bool = False
 
 
 class PlayerSatOut(Event, tag="player_sat_out", frozen=True):

@@ -15,6 +15,7 @@ type Duty = Literal[
     "deal_hole_cards",
     "deal_board",
     "reveal_hands",
+    "close_betting",
     "take_rake",
     "show_hands",
     "award_pots",
@@ -31,6 +32,7 @@ DUTY_OF: Final[dict[Duty, Service]] = {
     "take_rake": "rake",
     "show_hands": "settlement",
     "award_pots": "settlement",
+    "close_betting": "table",
     "end_hand": "table",
     "start_hand": "table",
     "act_for_player": "table",
@@ -95,8 +97,8 @@ def _in_hand(table: Table, hand: Hand) -> Debt | None:
         return _owed("deal_hole_cards")
     if hand.closed is not None:
         return _after_betting(hand)
-    if hand.turn is None:
-        return None
+    if hand.turn is None:  # all-in from the blinds: nobody can act
+        return _owed("close_betting")
     if hand.turn_number is None:
         return _owed("deal_board", street=hand.street)
     return _owed("act_for_player", _turn_over(table, hand, hand.turn.seat))

@@ -89,15 +89,15 @@ def _topped_up(table: Table, event: table_events.StackToppedUp) -> None:
 
 
 def _sit_out_requested(table: Table, event: table_events.SitOutRequested) -> None:
-    _seat(table, event.seat, away=True)
+    _seat(table, event.seat, away=True, timed_out=event.timed_out)
 
 
 def _sat_out(table: Table, event: table_events.PlayerSatOut) -> None:
-    _seat(table, event.seat, sitting_out=True, away=False)
+    _seat(table, event.seat, sitting_out=True, away=False, timed_out=False)
 
 
 def _returned(table: Table, event: table_events.PlayerReturned) -> None:
-    _seat(table, event.seat, sitting_out=False, away=False, owes=event.owes, choice=event.choice)
+    _seat(table, event.seat, sitting_out=False, away=False, timed_out=False, owes=event.owes, choice=event.choice)
 
 
 def _leave_requested(table: Table, event: table_events.LeaveRequested) -> None:

@@ -1,0 +1,97 @@
+"""Who acts next, and what may be done (R42 to R50); nobody: the round is closed."""
+
+from typing import Final
+
+from contracts.data import Chips, Seat
+from contracts.events.state import HandPlayer, Turn
+from contracts.games import TableConfig
+from services.aggregate.table import Hand
+from services.table.betting.behind import behind
+from services.table.betting.limits import LIMITS
+
+CIRCLE: Final = 10
+"""The highest number of a seat: seats are counted round a circle."""
+
+
+def clockwise(seat: Seat, start: Seat) -> int:
+    """How far `seat` lies clockwise from the seat after `start`; `start` itself comes last."""
+    return (seat - start - 1) % CIRCLE
+
+
+def first_turn(config: TableConfig, hand: Hand) -> Turn | None:
+    """The turn that opens a street, or None where there is nothing to decide on it (R48).
+
+    Before the flop the player after the big blind, or after a straddle, is first (R42, R147); on later streets the
+    first one left of the button who is able to act (R43).
+    """
+    order = list(hand.players.values())
+    if hand.street == "preflop":
+        last = next((post.seat for post in hand.posts if post.kind == "straddle"), hand.positions.big_blind)
+        if last is not None:
+            order.sort(key=lambda player: clockwise(player.seat, last))
+    return _first_to_act(config, hand, order)
+
+
+def next_turn(config: TableConfig, hand: Hand, after: Seat) -> Turn | None:
+    """The turn that follows an action of the player on seat `after`, or None: the round is closed (R45, R47)."""
+    order = list(hand.players.values())
+    place = next(index for index, player in enumerate(order, 1) if player.seat == after)
+    return _first_to_act(config, hand, order[place:] + order[:place])
+
+
+def _first_to_act(config: TableConfig, hand: Hand, order: list[HandPlayer]) -> Turn | None:
+    live = [player for player in order if not player.folded]
+    if len(live) == 1:
+        return None
+    able = [player for player in live if behind(config, player) > 0]
+    if len(able) == 1:
+        return _lone_turn(config, hand, live, able[0])
+    level = hand.betting.level
+    for player in able:
+        if not player.acted or player.street_total < level:
+            return _turn(config, hand, player, able)
+    return None
+
+
+def _lone_turn(config: TableConfig, hand: Hand, live: list[HandPlayer], player: HandPlayer) -> Turn | None:
+    """The turn of the only player with chips: to call what another one wagered, or to fold (R48, R50)."""
+    wagered = max(other.street_total for other in live if other is not player)
+    owed = min(hand.betting.level, wagered) - player.street_total
+    if owed <= 0:
+        return None
+    call = min(owed, behind(config, player))
+    return Turn(seat=player.seat, check=False, act_ms=config.options.act_ms, call=call)
+
+
+def _turn(config: TableConfig, hand: Hand, player: HandPlayer, able: list[HandPlayer]) -> Turn:
+    level = hand.betting.level
+    owed, chips = level - player.street_total, behind(config, player)
+    call = min(owed, chips) if owed > 0 else None
+    if chips > owed and _answerable(config, level, player, able) and _rules_allow(config, hand, player):
+        least, most = _range(config, hand, player, player.street_total + chips)
+        return Turn(
+            seat=player.seat,
+            check=call is None,
+            act_ms=config.options.act_ms,
+            call=call,
+            wager="raise" if level else "bet",
+            minimum=least,
+            maximum=most,
+        )
+    return Turn(seat=player.seat, check=call is None, act_ms=config.options.act_ms, call=call)
+
+
+def _rules_allow(config: TableConfig, hand: Hand, player: HandPlayer) -> bool:
+    return LIMITS[config.limit].is_open(config, hand, player)
+
+
+def _answerable(config: TableConfig, level: Chips, player: HandPlayer, able: list[HandPlayer]) -> bool:
+    """Whether another player could put in more than the level: else a raise is pointless (R50, R148)."""
+    return any(other.street_total + behind(config, other) > level for other in able if other is not player)
+
+
+def _range(config: TableConfig, hand: Hand, player: HandPlayer, all_in: Chips) -> tuple[Chips, Chips]:
+    """The least and the most, never over the player's chips: all-in for less is always a wager (R52, R64)."""
+    rules = LIMITS[config.limit]
+    least = min(rules.minimum(config, hand, player), all_in)
+    return least, min(max(rules.maximum(config, hand, player), least), all_in)

@@ -1,0 +1,36 @@
+"""With how much a player may come to the table (R6, R8, R10)."""
+
+from typing import NamedTuple
+
+from contracts.data import Chips, Instant
+from contracts.games import TableConfig
+from services.aggregate.table import Table
+from services.table.hands import RETURN_WINDOW
+
+
+class Range(NamedTuple):
+    """The least and the most; no maximum: None."""
+
+    minimum: Chips
+    maximum: Chips | None
+
+    def holds(self, amount: Chips) -> bool:
+        """Whether an amount lies in it."""
+        return self.minimum <= amount and (self.maximum is None or amount <= self.maximum)
+
+    def __str__(self) -> str:
+        return f"at least {self.minimum}" if self.maximum is None else f"{self.minimum} to {self.maximum}"
+
+
+def buy_in_range(table: Table, config: TableConfig, player: str, at: Instant) -> Range:
+    """What `player` may buy in for; who left not long ago comes back with no less than was taken away (R10).
+
+    Minimum 4000, maximum 20000, left with 35000 half an hour ago: exactly 35000.
+    """
+    least, most = max(1, config.buy_in.minimum), config.buy_in.maximum
+    if config.limit == "fixed_limit" or config.money == "play":
+        return Range(least, most)
+    left_with = max(
+        (left.stack for left in table.departures if left.player == player and at < left.at + RETURN_WINDOW), default=0
+    )
+    return Range(max(least, left_with), most if most is None else max(most, left_with))

@@ -1,0 +1,212 @@
+"""What the table decides: which commands change it and how, and what it owes by itself. Pure: time is an argument."""
+
+from collections.abc import Callable
+from typing import Final
+
+from contracts.commands import (
+    COMMAND_VERSION,
+    Act,
+    AnyCommand,
+    CloseTable,
+    LeaveTable,
+    OpenTable,
+    PauseTable,
+    ResumeTable,
+    ReturnToPlay,
+    SitOut,
+    TakeSeat,
+    TopUp,
+)
+from contracts.commit import Cause
+from contracts.data import Instant
+from contracts.events import AnyEvent
+from contracts.events.table import TableClosed, TableOpened, TablePaused, TableResumed
+from contracts.games import RULES_VERSION, TableConfig
+from contracts.outcomes import Accepted, Allowed, Rejected
+from contracts.subjects import ActorKind
+from services.aggregate.debts import debt
+from services.aggregate.fold import command_digest
+from services.aggregate.table import Hand, Table
+from services.table import acting, play, seats
+from services.table.deadlines import act_for_player
+from services.table.hands import end, left, restate, start
+from services.table.refusals import refuse
+
+type Decision = tuple[AnyEvent, ...] | Rejected
+
+_SENDERS: Final[dict[type[AnyCommand], tuple[ActorKind, ...]]] = {
+    OpenTable: ("lobby", "operator"),
+    TakeSeat: ("lobby",),
+    LeaveTable: ("player", "lobby"),
+    SitOut: ("player", "lobby"),
+    ReturnToPlay: ("player", "lobby"),
+    TopUp: ("lobby",),
+    Act: ("player",),
+    PauseTable: ("operator", "lobby"),
+    ResumeTable: ("operator", "lobby"),
+    CloseTable: ("operator", "lobby"),
+}
+"""Who may send what."""
+
+
+def decide(table: Table, cause: Cause, at: Instant) -> Decision:
+    """The events of the commit that answers a command at `at`, or why it changes nothing.
+
+    A command that is in the log already is for `known` to answer; here only its misuse is refused.
+    """
+    refusal = _unfit(table, cause)
+    if refusal is not None:
+        return refusal
+    moment = _moment(table, at)
+    command, config = cause.command, table.config
+    if isinstance(command, OpenTable):
+        return _open_table(table, cause, command)
+    if config is None:
+        return refuse(table, cause, "unknown_table", f"There is no table {table.id}.")
+    if isinstance(command, Act):
+        return acting.act(table, config, cause, command, moment)
+    return _at_the_table(table, config, cause, moment)
+
+
+def _at_the_table(table: Table, config: TableConfig, cause: Cause, at: Instant) -> Decision:
+    match cause.command:
+        case TakeSeat() as command:
+            return seats.take_seat(table, config, cause, command, at)
+        case LeaveTable() as command:
+            return seats.leave_table(table, cause, command, at)
+        case SitOut() as command:
+            return seats.sit_out(table, cause, command)
+        case ReturnToPlay() as command:
+            return seats.return_to_play(table, config, cause, command)
+        case TopUp() as command:
+            return seats.top_up(table, config, cause, command)
+        case PauseTable():
+            return _pause(table, cause)
+        case ResumeTable():
+            return _resume(table, cause)
+        case _:
+            return _close(table, cause, at)
+
+
+def owes(table: Table, at: Instant) -> tuple[AnyEvent, ...]:
+    """The events of the table's next commit; () where the table owes nothing at `at`.
+
+    Also () for a hand, or a table, whose rules this release does not know (DESIGN 2).
+    """
+    owed, config = debt(table), table.config
+    if owed is None or owed.service != "table" or config is None or not owed.is_due(at):
+        return ()
+    if not _rules_known(table, config):
+        return ()
+    return _DUTIES[owed.duty](table, config, _moment(table, at))
+
+
+def known(table: Table, cause: Cause) -> Accepted | Rejected | None:
+    """The answer to a command whose id the log knows: its first acceptance, or that the id is taken; else None."""
+    command = cause.command
+    first = table.accepted.get((cause.actor.kind, cause.actor.name, command.id))
+    if first is None:
+        return None
+    if first.digest != command_digest(cause):
+        message = f"Commit {first.n} answered another command with the id {command.id}; ids are used once."
+        return refuse(table, cause, "duplicate_id", message)
+    return Accepted(id=command.id, n=first.n, head=first.head)
+
+
+def holds(table: Table, command: AnyCommand | None = None) -> bool:
+    """Whether commands have to wait because another service owes; a pause never waits."""
+    if isinstance(command, PauseTable):
+        return False
+    owed = debt(table)
+    return owed is not None and owed.service != "table"
+
+
+def _moment(table: Table, at: Instant) -> Instant:
+    """The time of the next commit: never before the last one's."""
+    return at if table.at is None or at >= table.at else table.at
+
+
+def _rules_known(table: Table, config: TableConfig) -> bool:
+    rules = table.hand.rules if table.hand is not None else config.options.rules
+    return rules <= RULES_VERSION
+
+
+def _unfit(table: Table, cause: Cause) -> Rejected | None:
+    """What is refused without a look at the game: version, table, id, hand, sender, in this order."""
+    command = cause.command
+    if command.v != COMMAND_VERSION:
+        message = f"Commands of version {command.v} are not known here; version {COMMAND_VERSION} is."
+        return refuse(table, cause, "unsupported_version", message, Allowed(versions=(COMMAND_VERSION,)))
+    opens = isinstance(command, OpenTable)
+    if table.config is None and not opens:
+        return refuse(table, cause, "unknown_table", f"There is no table {table.id}.")
+    if table.config is not None and opens and known(table, cause) is None:
+        return refuse(table, cause, "table_exists", f"Table {table.id} was opened already.")
+    if table.status == "closed":
+        return refuse(table, cause, "table_closed", f"Table {table.id} is closed for good.")
+    if known(table, cause) is not None:
+        message = f"The id {command.id} is in the log already; a new command takes a new one."
+        return refuse(table, cause, "duplicate_id", message)
+    if not table.hands - 1 <= command.hand <= table.hands:
+        message = f"The table is at hand {table.hands}; a command seen from hand {command.hand} came too late or early."
+        return refuse(table, cause, "stale", message, Allowed(hand=table.hands))
+    return _not_allowed(table, cause)
+
+
+def _not_allowed(table: Table, cause: Cause) -> Rejected | None:
+    """Whether this sender may not send this command, or not for that player."""
+    actor, command = cause.actor, cause.command
+    senders = _SENDERS[type(command)]
+    if actor.kind not in senders:
+        message = f"A {actor.kind} cannot send this command; {' or '.join(senders)} can."
+        return refuse(table, cause, "not_allowed", message, Allowed(actors=senders))
+    if not isinstance(command, LeaveTable | SitOut | ReturnToPlay):
+        return None
+    if actor.kind == "player" and command.player not in (None, actor.name):
+        message = "A player sends commands for nobody else; leave `player` out."
+        return refuse(table, cause, "not_allowed", message, Allowed(actors=("lobby",)))
+    if actor.kind == "lobby" and command.player is None:
+        message = "A lobby says in `player` whom the command is for."
+        return refuse(table, cause, "not_allowed", message, Allowed(actors=("player",)))
+    return None
+
+
+def _open_table(table: Table, cause: Cause, command: OpenTable) -> Decision:
+    if command.config.options.rules > RULES_VERSION:
+        message = f"Rules {command.config.options.rules} are not known here; the newest are {RULES_VERSION}."
+        return refuse(table, cause, "unsupported_version", message, Allowed(versions=(RULES_VERSION,)))
+    return (TableOpened(config=command.config),)
+
+
+def _pause(table: Table, cause: Cause) -> Decision:
+    if table.status == "paused":
+        return refuse(table, cause, "paused", "The table is paused already; resume_table ends it.")
+    return (TablePaused(),)
+
+
+def _resume(table: Table, cause: Cause) -> Decision:
+    if table.status != "paused":
+        return refuse(table, cause, "not_paused", "The table is not paused; only pause_table is accepted.")
+    return (TableResumed(),)
+
+
+def _close(table: Table, cause: Cause, at: Instant) -> Decision:
+    if table.hand is not None:
+        message = f"Hand {table.hand.number} is in progress; pause the table and close it when the hand has ended."
+        return refuse(table, cause, "hand_in_progress", message, Allowed(hand=table.hand.number))
+    return (*(left(record, at) for record in table.seats.values()), TableClosed())
+
+
+def _hand(table: Table) -> Hand:
+    assert table.hand is not None  # this duty arises in a hand only
+    return table.hand
+
+
+_DUTIES: Final[dict[str, Callable[[Table, TableConfig, Instant], tuple[AnyEvent, ...]]]] = {
+    "start_hand": lambda table, _, at: start(table, at),
+    "act_for_player": lambda table, config, at: act_for_player(table, config, _hand(table), at),
+    "close_betting": lambda table, config, _: play.closed(config, _hand(table).copy()),
+    "end_hand": lambda table, _, at: end(table, _hand(table), at),
+    "restate": lambda table, _, __: restate(table),
+}
+"""What the table does for each of its duties."""

@@ -1,0 +1,107 @@
+"""How a hand starts and how it ends (R12, R30), and what the end of a hand brings (R7, R8, R11, R120)."""
+
+from datetime import timedelta
+from typing import Final
+
+from contracts.cards import SeatAmount
+from contracts.data import Chips, Instant
+from contracts.events import AnyEvent
+from contracts.events.state import Acceptance, SeatRecord, TableRecord
+from contracts.events.table import HandEnded, PlayerLeft, PlayerSatOut, StackToppedUp, TableRestated
+from services.aggregate.evolve import replace
+from services.aggregate.table import Hand, Table
+from services.table.blinds import hand_started, posts
+from services.table.button import Seating, seating
+
+RETURN_WINDOW: Final = timedelta(minutes=120)
+"""How long the table remembers with how much a player left (R10)."""
+
+
+def start(table: Table, at: Instant) -> tuple[AnyEvent, ...]:
+    """The next hand; nothing where fewer than two could play (R12)."""
+    seated = seating(table)
+    if seated is None or table.config is None:
+        return ()
+    taken = posts(table.config, table.seats, seated)
+    record = _record(table, seated, at)
+    return (hand_started(table, at, seated.positions, seated.dealt, taken, record),)
+
+
+def restate(table: Table) -> tuple[AnyEvent, ...]:
+    """All that is kept between hands, said again."""
+    return (TableRestated(table=table.record(_recent(table))),)
+
+
+def _record(table: Table, seated: Seating, at: Instant) -> TableRecord:
+    """The table as the hand finds it, with what each seat owes once these blinds are posted (R24, R28, R29)."""
+    skipped = {seat for seat, owes in seated.owes.items() if owes != "none" and seat in seated.dealt}
+    seats = tuple(
+        record
+        if record.owes == seated.owes[record.seat]
+        else replace(
+            record,
+            owes=seated.owes[record.seat],
+            choice="post" if record.seat in skipped else record.choice,
+        )
+        for record in table.seats.values()
+    )
+    accepted = tuple(
+        known for known in table.accepted.values() if known.n > table.stated_n or known.hand >= table.hands
+    )
+    departures = tuple(left for left in table.departures if left.at + RETURN_WINDOW > at)
+    return replace(table.record(accepted), seats=seats, departures=departures)
+
+
+def _recent(table: Table) -> tuple[Acceptance, ...]:
+    return tuple(known for known in table.accepted.values() if known.n > table.stated_n)
+
+
+def end(table: Table, hand: Hand, at: Instant) -> tuple[AnyEvent, ...]:
+    """The hand is settled; then those who asked to leave or to sit out do, and top-ups come in."""
+    won = {payout.seat: payout.amount for payout in hand.awards.payouts} if hand.awards is not None else {}
+    stacks = {seat: player.stack + won.get(seat, 0) for seat, player in hand.players.items()}
+    ended = HandEnded(
+        number=hand.number,
+        stacks=tuple([SeatAmount(seat=seat, amount=stack) for seat, stack in stacks.items()]),
+        started_at=hand.started_at,
+        ended_at=at,
+    )
+    events: list[AnyEvent] = [ended]
+    for record in table.seats.values():
+        stack = stacks.get(record.seat, record.stack)
+        if record.leaving:
+            events.append(left(replace(record, stack=stack), at))
+        elif stack == 0 or record.top_up or record.away:
+            events.extend(_settled(table, record, stack))
+    return tuple(events)
+
+
+def left(record: SeatRecord, at: Instant) -> PlayerLeft:
+    """The player goes with the whole stack (R9)."""
+    return PlayerLeft(seat=record.seat, player=record.player, stack=record.stack, at=at, unused=record.top_up)
+
+
+def _settled(table: Table, record: SeatRecord, stack: Chips) -> list[AnyEvent]:
+    """What the end of a hand brings for a player who stays: queued chips, then sitting out."""
+    events: list[AnyEvent] = []
+    if record.top_up:
+        topped = topped_up(table, record, stack, record.top_up)
+        events.append(topped)
+        stack = topped.stack
+    if stack == 0 and not record.sitting_out:
+        events.append(PlayerSatOut(seat=record.seat, reason="no_chips"))
+    elif record.away:
+        events.append(PlayerSatOut(seat=record.seat, reason="timed_out" if record.timed_out else "asked"))
+    return events
+
+
+def topped_up(table: Table, record: SeatRecord, stack: Chips, amount: Chips) -> StackToppedUp:
+    """Adds chips up to the table's maximum (R7); a player without chips needs the minimum (R8).
+
+    8000 before the hand, 11000 after it, maximum 20000, 15000 asked for: 9000 come in.
+    """
+    assert table.config is not None  # a seat is held at an open table only
+    limits = table.config.buy_in
+    room = amount if limits.maximum is None else max(0, limits.maximum - stack)
+    added = 0 if stack == 0 and amount < limits.minimum else min(amount, room)
+    return StackToppedUp(seat=record.seat, amount=added, stack=stack + added, unused=amount - added)

@@ -1,0 +1,124 @@
+"""Taking and leaving a seat, sitting out and coming back, and adding chips (R4 to R11, R21, R25, R119, R120)."""
+
+from contracts.commands import LeaveTable, ReturnToPlay, SitOut, TakeSeat, TopUp
+from contracts.commit import Cause
+from contracts.data import Instant, Seat
+from contracts.events import AnyEvent
+from contracts.events.state import SeatRecord
+from contracts.events.table import (
+    LeaveRequested,
+    PlayerReturned,
+    PlayerSatOut,
+    PlayerSeated,
+    PostChosen,
+    SitOutRequested,
+    TopUpQueued,
+)
+from contracts.games import TableConfig
+from contracts.outcomes import Allowed, Rejected
+from services.aggregate.table import Table
+from services.table.buy_ins import buy_in_range
+from services.table.hands import left, topped_up
+from services.table.refusals import refuse
+
+type Decision = tuple[AnyEvent, ...] | Rejected
+
+
+def take_seat(table: Table, config: TableConfig, cause: Cause, command: TakeSeat, at: Instant) -> Decision:
+    """Seats a player with chips; at a running table a newcomer owes a big blind (R21)."""
+    if table.seat_of(command.player) is not None:
+        return refuse(table, cause, "already_seated", "A player holds at most one seat at a table.")
+    free = tuple(seat for seat in range(1, config.seats + 1) if seat not in table.seats)
+    if not free:
+        return refuse(table, cause, "table_full", f"All {config.seats} seats are held.")
+    if command.seat is not None and command.seat not in free:
+        message = f"Seat {command.seat} is not free; free: {', '.join(map(str, free))}."
+        return refuse(table, cause, "seat_taken", message, Allowed(seats=free))
+    bounds = buy_in_range(table, config, command.player, at)
+    if not bounds.holds(command.buy_in):
+        message = f"The buy-in is {bounds}; {command.buy_in} is not."
+        allowed = Allowed(minimum=bounds.minimum, maximum=bounds.maximum)
+        return refuse(table, cause, "buy_in_out_of_range", message, allowed)
+    record = SeatRecord(
+        seat=command.seat if command.seat is not None else free[0],
+        player=command.player,
+        stack=command.buy_in,
+        sat=table.sittings + 1,
+        owes="new" if table.hands else "none",
+        choice=command.choice,
+    )
+    return (PlayerSeated(record=record),)
+
+
+def leave_table(table: Table, cause: Cause, command: LeaveTable, at: Instant) -> Decision:
+    """Between hands the player leaves at once; in a hand at its end, and folds at the next decision (R9, R120)."""
+    record = _record(table, cause, command.player)
+    if isinstance(record, Rejected):
+        return record
+    if not _in_hand(table, record.seat):
+        return (left(record, at),)
+    if record.leaving:
+        return refuse(table, cause, "illegal_action", "The player leaves already, when the hand has ended.")
+    return (LeaveRequested(seat=record.seat),)
+
+
+def sit_out(table: Table, cause: Cause, command: SitOut) -> Decision:
+    """Between hands the player sits out at once; in a hand from the next decision on (R11, R119)."""
+    record = _record(table, cause, command.player)
+    if isinstance(record, Rejected):
+        return record
+    if record.sitting_out or record.away:
+        return refuse(table, cause, "sitting_out", "The player sits out already; return_to_play ends it.")
+    if _in_hand(table, record.seat):
+        return (SitOutRequested(seat=record.seat),)
+    return (PlayerSatOut(seat=record.seat),)
+
+
+def return_to_play(table: Table, config: TableConfig, cause: Cause, command: ReturnToPlay) -> Decision:
+    """The player plays again, or chooses anew how to come in: posting what is owed, or with the big blind (R25)."""
+    record = _record(table, cause, command.player)
+    if isinstance(record, Rejected):
+        return record
+    if not (record.sitting_out or record.away):
+        if record.owes == "none" or record.choice == command.choice:
+            return refuse(table, cause, "not_sitting_out", "The player is playing; only one who sits out returns.")
+        return (PostChosen(seat=record.seat, choice=command.choice),)
+    if record.stack == 0 and not _in_hand(table, record.seat):
+        message = f"A player without chips first tops up, by at least {config.buy_in.minimum}."
+        allowed = Allowed(minimum=config.buy_in.minimum, maximum=config.buy_in.maximum)
+        return refuse(table, cause, "buy_in_out_of_range", message, allowed)
+    return (PlayerReturned(seat=record.seat, owes=record.owes, choice=command.choice),)
+
+
+def top_up(table: Table, config: TableConfig, cause: Cause, command: TopUp) -> Decision:
+    """Adds chips, after the hand for a player who is in it (R7); what the maximum does not let in stays out."""
+    record = _record(table, cause, command.player)
+    if isinstance(record, Rejected):
+        return record
+    if command.amount == 0:
+        return refuse(table, cause, "below_minimum", "A top-up adds at least one chip.", Allowed(minimum=1))
+    if _in_hand(table, record.seat):
+        queued = record.top_up + command.amount
+        return (TopUpQueued(seat=record.seat, amount=command.amount, queued=queued),)
+    topped = topped_up(table, record, record.stack, command.amount)
+    if topped.amount == 0:
+        broke = record.stack == 0
+        least = config.buy_in.minimum if broke else 0
+        room = None if config.buy_in.maximum is None else max(0, config.buy_in.maximum - record.stack)
+        message = f"A player without chips adds at least {least}." if broke else "The stack is at the table's maximum."
+        return refuse(table, cause, "buy_in_out_of_range", message, Allowed(minimum=least, maximum=room))
+    return (topped,)
+
+
+def _record(table: Table, cause: Cause, player: str | None) -> SeatRecord | Rejected:
+    """The seat of the player whom a command is about: the sender, or whom a lobby names."""
+    name = player if player is not None else cause.actor.name
+    record = table.seat_of(name)
+    if record is None:
+        return refuse(table, cause, "not_seated", f"{name} holds no seat at this table.")
+    return record
+
+
+def _in_hand(table: Table, seat: Seat) -> bool:
+    """Whether the seat was dealt in: until the hand has ended its chips are the hand's."""
+    return table.hand is not None and seat in table.hand.players
