@@ -1,0 +1,1 @@
+"""The commands of `croupier`, one module for each group."""

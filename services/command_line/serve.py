@@ -1,0 +1,86 @@
+"""`croupier serve`: runs services until SIGTERM, over a server of its own where none is named."""
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import AsyncIterator, Callable, Sequence
+from importlib import import_module
+from typing import Final
+
+import msgspec
+import structlog
+
+from services.bus.application import Process, Service
+from services.bus.connection import Line, connect
+from services.bus.credentials import Credentials
+from services.bus.server import EmbeddedServer
+from services.bus.settings import Settings
+from services.bus.streams import ensure
+
+logger: Final = structlog.get_logger(__name__)
+
+SERVICES: Final = ("table", "dealer", "rake", "settlement", "views", "replay")
+DEPLOY_PREFIX: Final = "$JS.API"
+
+type Build = Callable[[Process], Service]
+
+
+def chosen(names: Sequence[str]) -> tuple[str, ...]:
+    """The services meant by these names, `all` among them. Raises ValueError for an unknown one."""
+    unknown = [name for name in names if name not in {*SERVICES, "all"}]
+    if unknown or not names:
+        raise ValueError(f"a service is one of {', '.join(SERVICES)} or all, not {', '.join(unknown) or 'nothing'}")
+    return SERVICES if "all" in names else tuple(dict.fromkeys(names))
+
+
+def build_of(name: str) -> Build:
+    """The function that wires a service; it is imported only where it is run."""
+    build: Build = import_module(f"services.{name}.app").build
+    return build
+
+
+async def make_streams(settings: Settings) -> None:
+    """Creates the streams, or checks those that exist, as the deploy role.
+
+    Raises `StreamDiffers`, OSError or ConnectionError.
+    """
+    line = Line("deploy")
+    client = await connect(settings, Credentials.read(settings.credentials_file), line)
+    try:
+        await ensure(client.jetstream(prefix=DEPLOY_PREFIX), settings.replicas)
+    finally:
+        await client.close()
+
+
+@contextlib.asynccontextmanager
+async def room(
+    settings: Settings, names: Sequence[str], builds: dict[str, Build] | None = None
+) -> AsyncIterator[Settings]:
+    """Runs services in this process, over an embedded server if the settings name none; gives the settings in force.
+
+    `builds` replaces the wiring of single services, for tests and conformance.
+    """
+    async with contextlib.AsyncExitStack() as stack:
+        if settings.nats_url is None:
+            server = EmbeddedServer(settings.data_path, sync_always=not settings.lazy_sync)
+            await stack.enter_async_context(server)
+            settings = msgspec.structs.replace(
+                settings, nats_url=server.url, credentials_path=server.directory / "credentials.json"
+            )
+            await make_streams(settings)
+        process = Process(settings)
+        for name in names:
+            build = (builds or {}).get(name) or build_of(name)
+            await stack.enter_async_context(build(process).up())
+        yield settings
+
+
+async def serve(settings: Settings, names: Sequence[str]) -> None:
+    """Runs services until SIGTERM or SIGINT, then finishes the work in hand."""
+    stopping = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stopping.set)
+    async with room(settings, names) as running:
+        logger.info("serving", services=list(names), nats=running.nats_url, rooms=running.rooms)
+        await stopping.wait()
+        logger.info("stopping", services=list(names))
