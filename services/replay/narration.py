@@ -5,10 +5,11 @@ mucked ones and the burns. A mucked hand is not told otherwise, although the log
 """
 
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from contracts.cards import Card
 from contracts.commit import Commit
-from contracts.data import Instant
+from contracts.data import Data, Instant
 from contracts.dealing import hole_positions
 from contracts.events import AnyEvent
 from contracts.events.dealer import BoardDealt, DeckShuffled, HoleCardsDealt
@@ -20,10 +21,28 @@ from services.dealer.deck import Deck
 from services.replay.cards import HandKeys, opened
 from services.replay.phrases import phrases
 
-INDENT = " " * 20
+INDENT: Final = " " * 20
 
 
-def narrate(start: Table, commits: Iterable[tuple[Commit, bytes]], keys: HandKeys) -> Iterator[str]:
+class Line(Data, frozen=True):
+    """One line: what it says, and the number and time of the commit that says so; neither in a hand's heading.
+
+    `by_key` lines tell what only the hand key does.
+    """
+
+    text: str
+    n: int | None = None
+    at: Instant | None = None
+    by_key: bool = False
+
+    def __str__(self) -> str:
+        """The line as an operator reads it."""
+        if self.n is None or self.at is None:
+            return self.text
+        return f"{INDENT}{self.text}" if self.by_key else f"{clock(self.at)} {f'#{self.n}'.ljust(6)} {self.text}"
+
+
+def narrate(start: Table, commits: Iterable[tuple[Commit, bytes]], keys: HandKeys) -> Iterator[Line]:
     """Tells commits that follow on `start`, line by line.
 
     Raises `CannotOpen` or `DeckDiffers` where a hand key does not open its deck, KeyError or AttributeError for
@@ -38,21 +57,18 @@ def narrate(start: Table, commits: Iterable[tuple[Commit, bytes]], keys: HandKey
             draft.emit(event)
             if isinstance(event, DeckShuffled) and before.hand is not None:
                 deck = opened(table.id, before.hand.number, before.hand.rules, event, keys)
-            lines = _headed(commit, event) if isinstance(event, HandStarted) else ()
-            yield from lines
+            if isinstance(event, HandStarted):
+                yield from (Line(text=text) for text in _headed(commit, event))
             for phrase in phrases(before, event, draft.table):
-                yield f"{clock(commit.at)} {_number(commit)} {phrase}"
-            yield from _known_by_the_key(draft.table.hand, event, deck)
+                yield Line(text=phrase, n=commit.n, at=commit.at)
+            for text in _known_by_the_key(draft.table.hand, event, deck):
+                yield Line(text=text, n=commit.n, at=commit.at, by_key=True)
         fold(table, commit, data)
 
 
 def clock(at: Instant) -> str:
     """The time of day, to the millisecond (R125)."""
     return at.strftime("%H:%M:%S.") + f"{at.microsecond // 1000:03d}"
-
-
-def _number(commit: Commit) -> str:
-    return f"#{commit.n}".ljust(6)
 
 
 def _headed(commit: Commit, event: HandStarted) -> Iterator[str]:
@@ -83,7 +99,7 @@ def _known_by_the_key(hand: Hand | None, event: AnyEvent, deck: Deck | None) -> 
     if isinstance(event, HoleCardsDealt):
         for seat, positions in hole_positions(event.seats, event.cards_each).items():
             cards = " ".join(deck.cards[position] for position in positions)
-            yield f"{INDENT} by the hand key: {hand.players[seat].player} (seat {seat}) holds {cards}"
+            yield f"by the hand key: {hand.players[seat].player} (seat {seat}) holds {cards}"
     if isinstance(event, BoardDealt) and event.burn is not None:
         burn: Card = deck.cards[event.burn]
-        yield f"{INDENT} by the hand key: the card burnt is {burn}"
+        yield f"by the hand key: the card burnt is {burn}"
