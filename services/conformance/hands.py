@@ -1,0 +1,71 @@
+"""Plays a recorded hand or a fault case at a table of ours, and compares what is offered and what comes out."""
+
+from functools import partial
+
+from services.aggregate.table import Hand
+from services.conformance import rakes, rooms
+from services.conformance.actions import play_actions
+from services.conformance.findings import Difference, Differing, Findings, Skipped
+from services.conformance.opening import open_recorded
+from services.conformance.outcome import outcome
+from services.conformance.play import Playing
+from services.conformance.recorded import GAMES, Recorded
+from services.conformance.results import compare_results
+from services.conformance.seating import TooManyPlaces, at_table
+from services.conformance.soundness import flaw
+from services.conformance.tables import compare_seating
+from services.dealer.scripted import Script, ScriptedDecks
+
+BOARD = 5
+
+
+def check_hand(recorded: Recorded) -> list[Difference]:
+    """The differences of one hand. Raises `Skipped` where it cannot be played here."""
+    contradiction = flaw(recorded)
+    if contradiction is not None:
+        return [Difference(recorded.id, "a record that can be played", None, contradiction)]
+    hand = _coverable(recorded)
+    config = rooms.config(hand)
+    script = Script(hole={seat: cards for seat, cards in hand.hole.items() if cards}, board=hand.board)
+    playing = Playing(ScriptedDecks({1: script}), partial(rakes.in_its_place, hand))
+    findings = Findings(hand.id)
+    try:
+        open_recorded(playing, hand, config)
+        playing.settle()
+        overbet = play_actions(playing, hand, findings)
+        if hand.payouts is not None:
+            findings.require("the hand is over", None, _waiting(playing.table.hand))
+            compare_results(findings, hand, outcome(playing.events), overbet)
+    except Differing:
+        pass
+    if hand.expect is not None and hand.expect.seating is not None:
+        compare_seating(findings, hand, hand.expect.seating)
+    return findings.found
+
+
+def _coverable(recorded: Recorded) -> Recorded:
+    """The hand at a table of ours. Raises `Skipped` where cards or seats leave open what would happen."""
+    try:
+        hand = at_table(recorded)
+    except TooManyPlaces as fault:
+        raise Skipped(str(fault)) from fault
+    if hand.game not in GAMES:
+        raise Skipped(f"the game {hand.game!r} is none of {', '.join(GAMES)}")
+    folded = {action.seat for action in hand.actions if action.do == "fold"}
+    contenders = [seated.seat for seated in hand.seats if seated.seat not in folded]
+    if hand.payouts is None or len(contenders) == 1:
+        return hand
+    each = rooms.hole_cards(hand.game)
+    unknown = [seat for seat in contenders if len(hand.hole.get(seat) or ()) != each]
+    if unknown:
+        raise Skipped(f"the cards of seats {unknown}, which went to the showdown, are not known")
+    if len(hand.board) != BOARD:
+        raise Skipped(f"a showdown on a board of {len(hand.board)} known cards")
+    return hand
+
+
+def _waiting(state: Hand | None) -> str | None:
+    """Who still has to act in a hand that should be over."""
+    if state is None:
+        return None
+    return f"seat {state.turn.seat} is to act" if state.turn is not None else "the hand goes on"

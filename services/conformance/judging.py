@@ -1,0 +1,87 @@
+"""Judges whole files: each case is played, and what differs or is not covered is listed."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+from services.conformance.files import Unreadable, cases
+from services.conformance.findings import Difference, FileReport, NotCovered, Report, Skipped
+from services.conformance.hands import check_hand
+from services.conformance.play import OutOfOrder
+from services.conformance.recorded import Recorded
+from services.conformance.tables import check_button
+from services.conformance.vector_hands import check_vector_hand
+from services.conformance.vector_rules import check_deal, check_guideline, check_rake, check_ranks
+from services.conformance.vectors import (
+    ButtonVector,
+    DealVector,
+    GuidelineVector,
+    HandVector,
+    OtherVector,
+    RakeVector,
+    RankVector,
+    Vector,
+)
+
+type Case = Recorded | Vector
+
+NOT_COVERED: Final = {
+    "cash": "accounts and the return rule belong to a cashier, which this release does not have",
+    "cancel": "no operator's command of this release cancels a hand",
+    "timeout": "this release knows no time bank and no protection against disconnection",
+}
+"""Kinds of vectors that are not played, and why."""
+
+
+def check_files(paths: Iterable[Path]) -> Report:
+    """Checks every file; one that cannot be read does not keep the others from being checked."""
+    report = Report()
+    for path in paths:
+        try:
+            report.files.append(check_file(path))
+        except Unreadable as fault:
+            report.unreadable.append(str(fault))
+    return report
+
+
+def check_file(path: Path) -> FileReport:
+    """Checks one file. Raises `Unreadable`."""
+    report = FileReport(file=str(path))
+    for case in cases(path):
+        report.hands += 1
+        try:
+            found = check_case(case)
+        except Skipped as reason:
+            report.not_covered.append(NotCovered(case.id, str(reason)))
+            continue
+        report.differ.extend(found)
+        report.agree += not found
+    return report
+
+
+def check_case(case: Case) -> list[Difference]:
+    """The differences of one case; a service that breaks down is one too. Raises `Skipped`."""
+    try:
+        return _check(case)
+    except OutOfOrder as fault:
+        return [Difference(case.id, "the services go on", None, str(fault))]
+
+
+def _check(case: Case) -> list[Difference]:
+    match case:
+        case Recorded():
+            return check_hand(case)
+        case HandVector():
+            return check_vector_hand(case)
+        case ButtonVector():
+            return check_button(case)
+        case DealVector():
+            return check_deal(case)
+        case GuidelineVector():
+            return check_guideline(case)
+        case RakeVector():
+            return check_rake(case)
+        case RankVector():
+            return check_ranks(case)
+        case OtherVector():
+            raise Skipped(NOT_COVERED.get(case.kind, f"vectors of kind {case.kind!r} are unknown here"))
