@@ -2,14 +2,18 @@
 
 import asyncio
 import contextlib
+import os
 import signal
-from collections.abc import AsyncIterator, Callable, Sequence
+import sys
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Final
 
 import msgspec
 import structlog
 
+from services.bus import logging
 from services.bus.application import Process, Service
 from services.bus.connection import Line, connect
 from services.bus.credentials import Credentials
@@ -75,7 +79,80 @@ async def room(
         yield settings
 
 
-async def serve(settings: Settings, names: Sequence[str]) -> None:
+def serve(
+    *names: str,
+    nats: str | None = None,
+    credentials: Path | None = None,
+    data: Path | None = None,
+    rooms: str | None = None,
+    lazy_sync: bool = False,
+    nudges: bool = True,
+) -> int:
+    """Runs services (table, dealer, rake, settlement, views, replay, or all) until SIGTERM.
+
+    Parameters
+    ----------
+    names
+        The services to run in this process.
+    nats
+        The server's URL; without it a server is started on the data folder and stopped with this process.
+    credentials
+        The file with the passwords; without it `credentials.json` in the data folder.
+    data
+        Where a server of one's own keeps everything.
+    rooms
+        The rooms to serve, with commas between them.
+    lazy_sync
+        A server of one's own acknowledges before its disk has the commit.
+    nudges
+        With `--no-nudges` nothing but the sweep starts work.
+    """
+    given = {
+        "nats_url": nats,
+        "credentials_path": credentials,
+        "data_path": data,
+        "rooms": tuple(rooms.split(",")) if rooms else None,
+        "lazy_sync": lazy_sync or None,
+        "nudges": None if nudges else False,
+    }
+    settings = msgspec.structs.replace(
+        Settings.from_environment(os.environ), **{name: value for name, value in given.items() if value is not None}
+    )
+    services = chosen(names)
+    logging.configure(settings)
+    run(serve_until_stopped(settings, services))
+    return 0
+
+
+def streams(*, nats: str, credentials: Path, replicas: int = 1) -> int:
+    """Creates the streams on a server, or checks them, as the deploy role.
+
+    Parameters
+    ----------
+    nats
+        The server's URL.
+    credentials
+        The file with the password of `deploy`.
+    replicas
+        On how many servers each stream lies.
+    """
+    settings = Settings(nats_url=nats, credentials_path=credentials, replicas=replicas)
+    logging.configure(settings)
+    run(make_streams(settings))
+    return 0
+
+
+def run(work: Coroutine[None, None, None]) -> None:
+    """Runs asynchronous work on the fastest event loop there is here."""
+    if sys.platform == "win32":
+        asyncio.run(work)
+    else:
+        import uvloop
+
+        uvloop.run(work)
+
+
+async def serve_until_stopped(settings: Settings, names: Sequence[str]) -> None:
     """Runs services until SIGTERM or SIGINT, then finishes the work in hand."""
     stopping = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):

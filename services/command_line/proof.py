@@ -1,0 +1,90 @@
+"""What a room's log proves once play is over: every table verified, and the chips that went through it counted."""
+
+import contextlib
+from collections.abc import AsyncIterator
+
+import msgspec
+
+from contracts.commit import Commit
+from contracts.events.rake import RakeTaken
+from contracts.events.settlement import HandsShown
+from contracts.events.table import HandEnded, PlayerLeft, PlayerSeated, StackToppedUp
+from services.bus.connection import Line, connect
+from services.bus.credentials import Credentials
+from services.bus.jetstream import JetStreamLog
+from services.bus.log import Log
+from services.bus.settings import Settings
+from services.replay import reader
+from services.replay.findings import Finding
+from services.replay.narration import narrate
+from services.replay.verification import Verification
+
+
+class Account(msgspec.Struct):
+    """What a log says went through a table: chips brought in, paid out and raked, commits and finished hands."""
+
+    commits: int = 0
+    hands: int = 0
+    chips_in: int = 0
+    chips_out: int = 0
+    rake: int = 0
+    best_hand: int = 0
+    most_shown: int = -1
+
+    def count(self, commit: Commit) -> None:
+        """Adds a commit."""
+        self.commits += 1
+        for event in commit.events:
+            match event:
+                case PlayerSeated():
+                    self.chips_in += event.record.stack
+                case StackToppedUp():
+                    self.chips_in += event.amount
+                case PlayerLeft():
+                    self.chips_out += event.stack
+                case RakeTaken():
+                    self.rake += event.total
+                case HandEnded():
+                    self.hands += 1
+                case HandsShown():
+                    self._show(commit.hand, len(event.hands))
+                case _:
+                    pass
+
+    def _show(self, hand: int, shown: int) -> None:
+        if shown > self.most_shown:
+            self.best_hand, self.most_shown = hand, shown
+
+
+@contextlib.asynccontextmanager
+async def replay_log(settings: Settings) -> AsyncIterator[JetStreamLog]:
+    """The log as the replay service may read it. Raises OSError or ConnectionError."""
+    line = Line("replay")
+    client = await connect(settings, Credentials.read(settings.credentials_file), line)
+    log = await JetStreamLog.open(client, settings, line)
+    try:
+        yield log
+    finally:
+        await log.close()
+        await client.close()
+
+
+async def prove(log: Log, room: str, table: str) -> tuple[Account, list[Finding]]:
+    """Verifies a whole table and counts what went through it."""
+    start = await reader.from_the_beginning(log, room, table)
+    verification = Verification(start.table.copy())
+    findings: list[Finding] = []
+    async for message in reader.messages(log, start):
+        findings += verification.take(message)
+    findings += verification.finish()
+    account = Account()
+    async for commit, _ in reader.commits(log, start):
+        account.count(commit)
+    return account, findings
+
+
+async def told(log: Log, room: str, table: str, hand: int) -> list[str]:
+    """A hand as text."""
+    start = await reader.from_hand(log, room, table, hand)
+    commits = [pair async for pair in reader.commits(log, start, hand)]
+    return list(narrate(start.table, commits, {}))
