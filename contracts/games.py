@@ -57,7 +57,7 @@ class RakeSchedule(Data, frozen=True):
     mode: Literal["step", "percent", "breakpoints"]
     bands: tuple[RakeBand, ...]
     minimum: Chips = 0
-    round_to: Annotated[int, Meta(ge=1)] = 1
+    round_to: Annotated[int, Meta(ge=1, le=2**53 - 1)] = 1
     no_flop_no_drop: bool = True
     allocation: Literal["proportional", "main_first"] = "proportional"
     attribution: Literal["dealt", "weighted"] = "dealt"
@@ -84,7 +84,7 @@ class Options(Data, frozen=True):
     ante_mode: Literal["each", "big_blind"] = "each"  # R146, counts when the stakes have an ante
     straddle: bool = False  # R147
     cap_per_hand: Chips = 0  # R151; 0: no cap
-    odd_chip_unit: Annotated[int, Meta(ge=1)] = 1  # R152
+    odd_chip_unit: Annotated[int, Meta(ge=1, le=2**53 - 1)] = 1  # R152
     odd_chip_order: Literal["left_of_button", "button_first"] = "left_of_button"  # R100
     odd_quarter_chip: Literal["low", "high"] = "low"  # R102: who gets the odd chip of a shared low half
     act_ms: Annotated[int, Meta(ge=1, le=3_600_000)] = 30_000  # R116
