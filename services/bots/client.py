@@ -15,7 +15,7 @@ from contracts.outcomes import Outcome, Rejected
 from contracts.queries import PublicTable, TableQuery
 from contracts.subjects import ActorKind
 from contracts.views import PublicView
-from services.bus.connection import Line, connect
+from services.bus.connection import Line, connect, settle
 from services.bus.credentials import Credentials
 from services.bus.mailbox import Mailbox, NoAnswer, NobodyThere, NotSent
 from services.bus.settings import Settings
@@ -63,7 +63,7 @@ class RoomClient:
                 take(view)
 
         await self._client.subscribe(f"view.{room}.*.public", cb=receive)
-        await self._client.flush()
+        await settle(self._client)
 
     async def command(self, room: str, table: str, name: str, command: AnyCommand) -> Outcome:
         """Sends a command, the same bytes again until there is an answer that is not `busy`. Raises `NoOutcome`."""

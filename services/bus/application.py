@@ -12,7 +12,7 @@ from faststream.nats import NatsBroker
 from nats.aio.client import Client
 
 from services.bus.clock import Clock
-from services.bus.connection import Line, connect
+from services.bus.connection import Line, connect, settle
 from services.bus.credentials import Credentials
 from services.bus.follower import Follower
 from services.bus.jetstream import JetStreamLog
@@ -150,7 +150,7 @@ class Service:
 
     async def _ping(self) -> None:
         if self.client is not None:
-            await self.client.flush()
+            await settle(self.client)
 
     async def _open(self) -> Client:
         settings = self.process.settings

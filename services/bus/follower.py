@@ -11,7 +11,7 @@ from contracts.events import SERVICES, Service
 from contracts.subjects import read_commit
 from services.bus.clock import Clock
 from services.bus.log import Following, Log, Stored, Unavailable
-from services.bus.recovery import starting_point
+from services.bus.reader import NotFound, from_last_statement
 from services.bus.replica import Gap, Replica, Watcher
 
 logger: Final = structlog.get_logger(__name__)
@@ -149,10 +149,11 @@ class Follower:
     async def _load(self, room: str, name: str, slots: asyncio.Semaphore) -> None:
         async with slots:
             replica = self.replica(room, name)
-            if replica.sequence == 0:
-                start = await starting_point(self.log, room, name)
-                if replica.sequence == 0 and start is not None:
-                    replica.table.n, replica.table.head, replica.sequence = start.n, start.head, start.sequence
+            try:
+                start = await from_last_statement(self.log, room, name)
+            except NotFound:
+                return
+            replica.begin(start.table, start.after)
             await self.catch_up(replica)
 
     async def audit(self) -> None:

@@ -53,6 +53,10 @@ class Replica:
         """Lets one decision of a service at a time through; the others wait in the order of their arrival."""
         return self.turnstiles.setdefault(service, asyncio.Lock())
 
+    def begin(self, table: Table, sequence: int) -> None:
+        """Starts from a fold, or the anchor of a partial read, to which all up to `sequence` belongs."""
+        self.table, self.sequence = table, sequence
+
     def take(self, stored: Stored) -> Commit | None:
         """Folds a stored message if it is the table's next commit, and gives the commit.
 

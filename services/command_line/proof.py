@@ -14,7 +14,7 @@ from services.bus.credentials import Credentials
 from services.bus.jetstream import JetStreamLog
 from services.bus.log import Log
 from services.bus.settings import Settings
-from services.replay import reader
+from services.bus import reader
 from services.replay.findings import Finding
 from services.replay.narration import narrate
 from services.replay.verification import Verification

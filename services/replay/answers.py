@@ -7,8 +7,8 @@ from contracts.data import Id
 from contracts.outcomes import Rejected
 from contracts.queries import LogPage, LogQuery
 from services.bus.log import Log
-from services.replay.reader import NotFound, commits, from_commit, from_hand
-from services.replay.reading import Unreadable
+from services.bus.reader import NotFound, commits, from_commit, from_hand
+from services.bus.reading import Unreadable
 
 PAGE_BYTES_MAX: Final = 400_000
 """A page ends after the commit that passes this: quoted, it still fits into the server's largest message."""

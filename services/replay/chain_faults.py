@@ -2,8 +2,8 @@
 
 from contracts.data import Sha256
 from contracts.events import EMITTERS
+from services.bus.outline import Outline
 from services.replay.findings import Finding
-from services.replay.outline import Outline
 
 
 def missing(due: int, found: int) -> Finding:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from contracts.data import Id
 from contracts.subjects import guarded
-from services.replay.outline import outline_of
-from services.replay.reading import Message, Unreadable
+from services.bus.outline import outline_of
+from services.bus.reading import Message, Unreadable
 
 
 def subject_of(room: Id, data: bytes) -> str:

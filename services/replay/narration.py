@@ -42,7 +42,12 @@ class Line(Data, frozen=True):
         return f"{INDENT}{self.text}" if self.by_key else f"{clock(self.at)} {f'#{self.n}'.ljust(6)} {self.text}"
 
 
-def narrate(start: Table, commits: Iterable[tuple[Commit, bytes]], keys: HandKeys) -> Iterator[Line]:
+def narrate(start: Table, commits: Iterable[tuple[Commit, bytes]], keys: HandKeys) -> Iterator[str]:
+    """The lines of `told` as text."""
+    yield from map(str, told(start, commits, keys))
+
+
+def told(start: Table, commits: Iterable[tuple[Commit, bytes]], keys: HandKeys) -> Iterator[Line]:
     """Tells commits that follow on `start`, line by line.
 
     Raises `CannotOpen` or `DeckDiffers` where a hand key does not open its deck, KeyError or AttributeError for

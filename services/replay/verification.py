@@ -16,13 +16,13 @@ from contracts.data import Sha256
 from services.aggregate.fold import Reading as Judged
 from services.aggregate.fold import Verdict, fold, read
 from services.aggregate.table import Table
+from services.bus.outline import Outline, outline_of
+from services.bus.reader import is_statement
+from services.bus.reading import Message
 from services.replay import chain_faults as faults
 from services.replay.cards import HandKeys
 from services.replay.examination import examined
 from services.replay.findings import Finding
-from services.replay.outline import Outline, outline_of
-from services.replay.reader import is_statement
-from services.replay.reading import Message
 from services.replay.rederivation import knows_rules, rules_of
 
 type Heads = Mapping[int, Sha256]

@@ -17,6 +17,7 @@ class Outline(msgspec.Struct):
     prev: str
     by: str
     events: list[Tagged]
+    hand: int = 0
 
 
 _outlines = msgspec.json.Decoder(Outline)

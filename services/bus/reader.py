@@ -13,10 +13,11 @@ from contracts.events.table import HandStarted, TableRestated
 from services.aggregate.fold import Verdict, read
 from services.aggregate.table import Table
 from services.bus.log import Log, Stored
-from services.bus.recovery import starting_point
-from services.replay.outline import outline_of
-from services.replay.reading import Message, Reading, Unreadable
+from services.bus.outline import outline_of
+from services.bus.reading import Message, Reading, Unreadable
 
+STATEMENTS: Final = ("hand_started", "table_restated")
+"""The facts from which a fold may begin."""
 ANCHOR_STEPS_MAX: Final = 100
 """So many messages that are no part of the log may stand between two commits before a partial read gives up."""
 
@@ -41,10 +42,12 @@ async def from_the_beginning(log: Log, room: Id, table: Id) -> Start:
 
 async def from_last_statement(log: Log, room: Id, table: Id) -> Start:
     """The latest point from which the fold gives a table's state of now. Raises `NotFound`."""
-    found = await starting_point(log, room, table)
-    if found is None:
-        return await from_the_beginning(log, room, table)
-    return Start(Table(room=room, id=table, n=found.n, head=found.head), found.sequence)
+    found = [stored for fact in STATEMENTS if (stored := await log.last_of(room, table, "table", fact)) is not None]
+    for statement in sorted(found, key=lambda stored: stored.sequence, reverse=True):
+        start = await _anchored(log, room, table, statement)
+        if start is not None:
+            return start
+    return await from_the_beginning(log, room, table)
 
 
 async def from_hand(log: Log, room: Id, table: Id, hand: int) -> Start:
