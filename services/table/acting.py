@@ -8,7 +8,6 @@ from contracts.events.state import Action, Turn
 from contracts.events.table import PlayerReturned
 from contracts.games import TableConfig
 from contracts.outcomes import Rejected
-from services.aggregate.debts import debt
 from services.aggregate.evolve import replace
 from services.aggregate.table import Hand, Table
 from services.table import play
@@ -29,7 +28,7 @@ def act(table: Table, config: TableConfig, cause: Cause, command: Act, at: Insta
     if command.turn != hand.turn_number:
         message = f"Turn {hand.turn_number} is open, not {command.turn}."
         return refuse(table, cause, "stale", message, legal(hand))
-    if _too_late(table, cause):
+    if not (record.away or record.leaving) and play.took_ms(hand, cause.arrived) >= turn.act_ms:
         message = f"The time for turn {command.turn} is over; the table decides for the player."
         return refuse(table, cause, "not_your_turn", message, legal(hand))
     decision = _decision(table, config, cause, command, turn)
@@ -47,11 +46,6 @@ def _whose_turn(hand: Hand) -> str:
     return (
         f"It is seat {turn.seat}'s turn." if turn is not None else "No turn is open; the next one opens with the deal."
     )
-
-
-def _too_late(table: Table, cause: Cause) -> bool:
-    owed = debt(table)
-    return owed is not None and owed.due is not None and owed.due <= cause.arrived
 
 
 def _decision(

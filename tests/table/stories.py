@@ -32,9 +32,9 @@ from services.dealer.scripted import Script, ScriptedDecks
 from services.rake import decider as rake
 from services.settlement import decider as settlement
 from services.table import decider
+from services.table.betting.turn import clockwise
 from services.table.blinds import hand_started, posts
 from services.table.button import Seating
-from services.table.betting.turn import clockwise
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 UNBOUNDED = BuyIn(minimum=1)

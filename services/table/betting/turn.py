@@ -43,7 +43,9 @@ def _first_to_act(config: TableConfig, hand: Hand, order: list[HandPlayer]) -> T
     live = [player for player in order if not player.folded]
     if len(live) == 1:
         return None
-    able = [player for player in live if behind(config, player) > 0]
+    able = [player for player in live if player.stack]
+    if config.options.cap_per_hand:
+        able = [player for player in able if behind(config, player)]
     if len(able) == 1:
         return _lone_turn(config, hand, live, able[0])
     level = hand.betting.level
@@ -67,8 +69,11 @@ def _turn(config: TableConfig, hand: Hand, player: HandPlayer, able: list[HandPl
     level = hand.betting.level
     owed, chips = level - player.street_total, behind(config, player)
     call = min(owed, chips) if owed > 0 else None
-    if chips > owed and _answerable(config, level, player, able) and _rules_allow(config, hand, player):
-        least, most = _range(config, hand, player, player.street_total + chips)
+    rules = LIMITS[config.limit]
+    if chips > owed and rules.is_open(config, hand, player) and _answerable(config, level, player, able):
+        all_in = player.street_total + chips  # for less than the minimum it is a wager too (R52)
+        least = min(rules.minimum(config, hand, player), all_in)
+        most = min(max(rules.maximum(config, hand, player), least), all_in)  # never under the minimum (R64)
         return Turn(
             seat=player.seat,
             check=call is None,
@@ -81,17 +86,6 @@ def _turn(config: TableConfig, hand: Hand, player: HandPlayer, able: list[HandPl
     return Turn(seat=player.seat, check=call is None, act_ms=config.options.act_ms, call=call)
 
 
-def _rules_allow(config: TableConfig, hand: Hand, player: HandPlayer) -> bool:
-    return LIMITS[config.limit].is_open(config, hand, player)
-
-
 def _answerable(config: TableConfig, level: Chips, player: HandPlayer, able: list[HandPlayer]) -> bool:
     """Whether another player could put in more than the level: else a raise is pointless (R50, R148)."""
-    return any(other.street_total + behind(config, other) > level for other in able if other is not player)
-
-
-def _range(config: TableConfig, hand: Hand, player: HandPlayer, all_in: Chips) -> tuple[Chips, Chips]:
-    """The least and the most, never over the player's chips: all-in for less is always a wager (R52, R64)."""
-    rules = LIMITS[config.limit]
-    least = min(rules.minimum(config, hand, player), all_in)
-    return least, min(max(rules.maximum(config, hand, player), least), all_in)
+    return any(other is not player and other.street_total + behind(config, other) > level for other in able)

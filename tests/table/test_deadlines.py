@@ -1,0 +1,116 @@
+from contracts.commands import Act, LeaveTable, ReturnToPlay, SitOut
+from contracts.events.table import (
+    ActionTaken,
+    BettingClosed,
+    HandEnded,
+    LeaveRequested,
+    PlayerLeft,
+    PlayerReturned,
+    PlayerSatOut,
+    SitOutRequested,
+)
+from contracts.outcomes import Rejected
+from services.table import decider
+from tests.table.stories import NOON, Game, call, check, config, fold_, raise_to
+
+SECONDS_30 = 30_000
+
+
+def three_handed() -> Game:
+    """Button 3, blinds 1 and 2; seat 3 is to act."""
+    return Game(config()).given({1: 5000, 2: 5000, 3: 5000}, button=3)
+
+
+def test_nothing_is_owed_while_the_player_has_time() -> None:
+    """R116."""
+    game = three_handed().wait(SECONDS_30 - 1)
+    assert decider.owes(game.table, game.at) == ()
+
+
+def test_who_runs_out_of_time_facing_a_bet_folds_and_sits_out_afterwards() -> None:
+    """R116, T01."""
+    game = three_handed().wait(SECONDS_30).settle()
+    action = game.last(ActionTaken)
+    assert (action.seat, action.action, action.timed_out, action.took_ms) == (3, "fold", True, SECONDS_30)
+    assert game.turn is not None
+    assert game.turn.seat == 1
+    game.when(fold_(1))
+    assert game.last(PlayerSatOut) == PlayerSatOut(seat=3, reason="timed_out")
+    assert game.table.seats[3].sitting_out
+    assert not game.table.seats[3].away
+
+
+def test_who_runs_out_of_time_facing_nothing_checks_and_folds_the_next_time() -> None:
+    """R116, R119: the check is free, and from then on the player is away."""
+    game = three_handed().when(call(3), call(1)).wait(SECONDS_30).settle()
+    action = game.last(ActionTaken)
+    assert (action.seat, action.action, action.timed_out) == (2, "check", True)
+    game.when(check(1))
+    action = game.last(ActionTaken)
+    assert (action.seat, action.action, action.timed_out) == (2, "fold", False)
+
+
+def test_a_decision_that_arrives_when_the_time_is_over_is_refused() -> None:
+    """R116: whoever reads the log later sees why."""
+    game = three_handed()
+    turn = game.table.hand.turn_number if game.table.hand is not None else None
+    assert turn is not None
+    game.wait(SECONDS_30)
+    refused = game.send("player", "P3", Act(id="late", turn=turn, action="call"))
+    assert isinstance(refused, Rejected)
+    assert refused.code == "not_your_turn"
+
+
+def test_who_asks_to_sit_out_folds_at_the_next_decision() -> None:
+    """R11, R119."""
+    game = three_handed()
+    assert game.send("player", "P1", SitOut(id="")) == (SitOutRequested(seat=1),)
+    game.when(raise_to(3, 300))
+    action = game.last(ActionTaken)
+    assert (action.seat, action.action) == (1, "fold")
+    game.when(fold_(2))
+    assert game.last(PlayerSatOut) == PlayerSatOut(seat=1, reason="asked")
+
+
+def test_who_thinks_better_of_it_before_the_decision_plays_on() -> None:
+    """R119."""
+    game = three_handed()
+    game.send("player", "P1", SitOut(id=""))
+    game.send("player", "P1", ReturnToPlay(id=""))
+    assert game.last(PlayerReturned) == PlayerReturned(seat=1, owes="none", choice="wait")
+    game.when(call(3), call(1), check(2))
+    assert game.last(ActionTaken).action == "check"
+
+
+def test_who_acts_is_back() -> None:
+    """R119: a game action clears the flag, if it comes before the table folds for the player."""
+    game = three_handed()
+    game.send("player", "P3", SitOut(id=""))
+    turn = game.table.hand.turn_number if game.table.hand is not None else None
+    assert turn is not None
+    events = game.send("player", "P3", Act(id="", turn=turn, action="call"))
+    assert not isinstance(events, Rejected)
+    assert events[0] == PlayerReturned(seat=3, owes="none", choice="wait")
+    assert not game.table.seats[3].away
+
+
+def test_who_leaves_in_mid_hand_folds_at_once_and_is_paid_when_it_has_ended() -> None:
+    """R9, R120: seat 3 raised to 300 before; the 4700 behind are paid out."""
+    game = three_handed().when(raise_to(3, 300), raise_to(1, 900), fold_(2))
+    assert game.send("player", "P3", LeaveTable(id="")) == (LeaveRequested(seat=3),)
+    game.settle()
+    assert game.last(BettingClosed).contenders == (1,)
+    assert game.last(PlayerLeft) == PlayerLeft(seat=3, player="P3", stack=4700, at=NOON)
+    assert [event for event in game.events if isinstance(event, HandEnded)]
+    assert sorted(game.table.seats) == [1, 2]
+    assert game.table.departures[-1].stack == 4700
+
+
+def test_who_leaves_all_in_keeps_the_claim_to_the_pot() -> None:
+    """R120: nothing is left to decide, so nothing is folded."""
+    game = Game(config()).given({1: 5000, 2: 5000, 3: 400}, button=3)
+    game.when(raise_to(3, 400))
+    game.send("player", "P3", LeaveTable(id=""))
+    game.when(call(1), fold_(2))
+    assert set(game.last(BettingClosed).contenders) == {1, 3}
+    assert sorted(game.table.seats) == [1, 2]
