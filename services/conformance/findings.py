@@ -57,6 +57,11 @@ class FileReport(msgspec.Struct):
     differ: list[Difference] = []
     not_covered: list[NotCovered] = []
 
+    @property
+    def differing(self) -> int:
+        """How many hands differ; one may do so in several ways."""
+        return self.hands - self.agree - len(self.not_covered)
+
 
 class Report(msgspec.Struct):
     """What came of all files; `unreadable`: a sentence for each file that could not be read."""

@@ -3,15 +3,11 @@
 from services.conformance.findings import Findings
 from services.conformance.outcome import Outcome
 from services.conformance.recorded import Recorded
+from services.conformance.showdown import compare_showdown
 
 
 def compare_results(findings: Findings, hand: Recorded, got: Outcome, overbet: int) -> None:
-    """Compares everything that the record states; `overbet`: chips wagered there that were not even offered here.
-
-    Not compared are the orders of `shown` and `mucked`, which some sources list by seat, nor which losers showed:
-    that is each room's choice, and each player's. Every contender has to be in one of both lists, and whoever wins a
-    part of a pot at a showdown has to have shown.
-    """
+    """Compares everything that the record states; `overbet`: chips of a wager that was not even offered here (R148)."""
     findings.compare("uncalled bet", _uncalled(hand, overbet), got.uncalled)
     if hand.total_pot is not None:
         findings.compare("total pot", hand.total_pot, sum(_pots(got)))
@@ -24,7 +20,7 @@ def compare_results(findings: Findings, hand: Recorded, got: Outcome, overbet: i
         )
     findings.compare("board", list(hand.board), got.board)
     _compare_pots(findings, hand, got)
-    _compare_showdown(findings, hand, got)
+    compare_showdown(findings, hand, got)
     _compare_expected(findings, hand, got)
 
 
@@ -60,23 +56,6 @@ def _compare_pots(findings: Findings, hand: Recorded, got: Outcome) -> None:
     )
     if not printed_after_rake:
         findings.compare("pots", list(hand.pots), before)
-
-
-def _compare_showdown(findings: Findings, hand: Recorded, got: Outcome) -> None:
-    if len(got.contenders) == 1:
-        findings.compare("shown without a showdown", [], [*got.shown, *got.mucked])
-        return
-    findings.compare("hands at the showdown", sorted(got.contenders), sorted([*got.shown, *got.mucked]))
-    listed = {*hand.shown, *hand.mucked}
-    if listed:
-        findings.compare("recorded at the showdown", [], sorted(listed - set(got.contenders)))
-    findings.compare("winners that did not show", [], sorted(set(got.payouts) - set(got.shown) - _uncontested(got)))
-
-
-def _uncontested(got: Outcome) -> set[int]:
-    """Who won a pot that nobody else contested: there is nothing to show for it (R78)."""
-    pots = got.awards.pots if got.awards is not None else ()
-    return {share.seat for pot in pots if pot.uncontested for share in pot.high.shares}
 
 
 def _compare_expected(findings: Findings, hand: Recorded, got: Outcome) -> None:

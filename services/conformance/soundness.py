@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from contracts.cards import DECK
-from services.conformance.recorded import Recorded
+from contracts.games import HOLE_CARDS
+from services.conformance.recorded import GAMES, Recorded
 
 SEAT_MAX = 10
 _CARDS = frozenset(DECK)
@@ -46,6 +47,9 @@ def _cards(hand: Recorded) -> Iterator[str]:
             yield f"{card!r} is not a card"
         if cards.count(card) > 1:
             yield f"the card {card} is there twice"
+    for seat, held in hand.hole.items():
+        if hand.game in GAMES and len(held or ()) > HOLE_CARDS[GAMES[hand.game][0]]:
+            yield f"seat {seat} holds {len(held or ())} cards"
     if len(hand.board) not in (0, 3, 4, 5):
         yield f"a board of {len(hand.board)} cards"
 
