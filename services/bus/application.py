@@ -6,17 +6,21 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from random import SystemRandom
 from typing import Any, Final
 
+import msgspec
 import structlog
 from faststream import FastStream
 from faststream.nats import NatsBroker
 from nats.aio.client import Client
 
+from contracts.codec import encode
+from contracts.outcomes import Rejected
+from contracts.subjects import QuerySubject, Question, read_query
 from services.bus.clock import Clock
 from services.bus.connection import Line, connect, settle
 from services.bus.credentials import Credentials
 from services.bus.follower import Follower
 from services.bus.jetstream import JetStreamLog
-from services.bus.log import Unavailable
+from services.bus.log import Refused, Unavailable
 from services.bus.loop import AUDIT_S, Loop, Role
 from services.bus.outbox import Outbox
 from services.bus.settings import Settings
@@ -28,6 +32,12 @@ logger: Final = structlog.get_logger(__name__)
 REPLIES: Final = ("_R_.", "_INBOX.")
 """Where an answer may go: a reply subject is the asker's word, and must not be somebody else's subject."""
 
+ANSWERING_MAX: Final = 256
+"""So many queries are answered at the same time; the next is `busy`."""
+FINISH_S: Final = 5.0
+
+type Answer = Callable[[QuerySubject, bytes], Awaitable[msgspec.Struct]]
+"""Gives the answer to a query. Raises `msgspec.MsgspecError` for a body that it cannot read."""
 type Handler = Callable[[str, str, bytes], None]
 """Takes the subject, the reply subject and the body of a request; answers by itself."""
 
@@ -109,6 +119,7 @@ class Service:
         self.broker = Broker(self._open)
         self.outbox: Outbox | None = None
         self._running = contextlib.AsyncExitStack()
+        self._answering: set[asyncio.Task[None]] = set()
         self.app = FastStream(self.broker, lifespan=self._lifespan, on_shutdown=(self._finish,), logger=None)
 
     def during(self, hook: Callable[[], contextlib.AbstractAsyncContextManager[None]]) -> None:
@@ -123,6 +134,36 @@ class Service:
         """
         for room in self.process.settings.rooms:
             self.broker.subscriber(subject.format(room=room), queue=self.user, no_reply=True)(self._handler(handle))
+
+    def query(self, what: Question, answer: Answer) -> None:
+        """Answers the queries of one kind; a body that `answer` cannot decode is `malformed`."""
+
+        async def answered(asked: QuerySubject, reply: str, body: bytes) -> None:
+            try:
+                found = await answer(asked, body)
+            except msgspec.MsgspecError as error:
+                found = Rejected(code="malformed", message=f"The query cannot be read: {error}.")
+            except (Unavailable, Refused) as error:
+                found = Rejected(code="busy", message=f"The log cannot be used now: {error}.")
+            self.publish(reply, encode(found))
+
+        def ask(subject: str, reply: str, body: bytes) -> None:
+            asked = read_query(subject)
+            if asked is None:
+                return
+            if len(self._answering) >= ANSWERING_MAX:
+                self.publish(reply, encode(Rejected(code="busy", message="Too many ask at once; ask again.")))
+                return
+            task = asyncio.get_running_loop().create_task(answered(asked, reply, body))
+            self._answering.add(task)
+            task.add_done_callback(self._answered)
+
+        self.answer(f"query.{what}.{{room}}.*.*.*", ask)
+
+    def _answered(self, task: asyncio.Task[None]) -> None:
+        self._answering.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            logger.error("query_failed", service=self.user, exc_info=error)
 
     def _handler(self, handle: Handler) -> Callable[[bytes], Awaitable[None]]:
         async def handler(body: bytes) -> None:
@@ -177,6 +218,8 @@ class Service:
         """Takes no more requests, finishes the work in hand, and lets go of log and fold; the broker closes after."""
         for subscriber in self.broker.subscribers:
             await subscriber.stop()
+        if self._answering:
+            await asyncio.wait(self._answering, timeout=FINISH_S)
         await self._running.aclose()
         self.guard.stop()
         await self.process.leave()
@@ -194,6 +237,11 @@ class Service:
                 yield
             finally:
                 await self.app.stop()
+
+
+def unknown_table(asked: QuerySubject) -> Rejected:
+    """The answer about a table that is not there."""
+    return Rejected(code="unknown_table", message=f"There is no table {asked.table} in room {asked.room}.")
 
 
 def run_loop(service: Service, role: Role) -> Callable[[], contextlib.AbstractAsyncContextManager[None]]:

@@ -1,36 +1,42 @@
 """The dealer: shuffles, deals and reveals; sends players their own cards and operators the keys of finished hands."""
 
+import contextlib
 import os
 import secrets
+from collections.abc import AsyncIterator
 from typing import Final
 
 import msgspec
-import structlog
 
 from contracts import subjects
-from contracts.codec import encode
+from contracts.codec import decode, encode
 from contracts.commit import Commit
 from contracts.data import Hex, Id, Instant
 from contracts.events import AnyEvent
-from contracts.events.dealer import HoleCardsDealt
+from contracts.events.dealer import DeckShuffled, HoleCardsDealt
+from contracts.events.table import HandStarted
 from contracts.outcomes import Rejected
-from contracts.queries import OwnCards
+from contracts.queries import HandKey, KeyQuery, OwnCards
+from contracts.subjects import QuerySubject
 from services.aggregate.table import Table
-from services.bus.application import Process, Service, run_loop
-from services.bus.loop import Role
+from services.bus.application import Process, Service, loop_of, unknown_table
+from services.bus.log import Log
+from services.bus.loop import Loop, Role
 from services.bus.private_file import read_or_make
+from services.bus.reader import NotFound, commits, from_hand
 from services.bus.replica import Replica
 from services.bus.settings import Settings
 from services.dealer import decider
 from services.dealer.cards import own_cards
 from services.dealer.decks import OpenedDecks, SealedDecks
-from services.dealer.vault import CannotOpen, DeckDiffers, MasterKeys
-
-logger: Final = structlog.get_logger(__name__)
+from services.dealer.keys import reveal_key
+from services.dealer.vault import HandName, MasterKeys
 
 ANSWERS: Final = ("table.hand_started", "table.street_closed", "table.betting_closed", "settlement.hands_shown")
 KEY_BYTES: Final = 32
 NONCE_BYTES: Final = 12
+TRIES_MAX: Final = 10
+"""So often a key's fact is appended again because another commit came first."""
 
 
 class KeyFile(msgspec.Struct):
@@ -84,40 +90,76 @@ def _new_key_file() -> bytes:
     return msgspec.json.encode(KeyFile(current="k1", keys={"k1": secrets.token_hex(KEY_BYTES)}))
 
 
+async def deck_of(log: Log, room: Id, table: Id, hand: int) -> tuple[HandName, DeckShuffled | None]:
+    """What the log says of a hand's deck. Raises `NotFound`, `Unreadable` or `Unavailable`."""
+    start = await from_hand(log, room, table, hand)
+    name, shuffled = HandName(table, hand, 0), None
+    async for commit, _ in commits(log, start, hand):
+        for event in commit.events:
+            if isinstance(event, HandStarted):
+                name = HandName(table, hand, event.rules)
+            if isinstance(event, DeckShuffled):
+                return name, event
+    return name, shuffled
+
+
+async def give_key(loop: Loop, dealer: Dealer, replica: Replica, hand: int, to: Id) -> HandKey | Rejected:
+    """The key of a hand for an operator, once the log says that it was given; or why there is none.
+
+    Raises `Refused` or `Unavailable` where the log takes or gives nothing.
+    """
+    await loop.follower.catch_up(replica)
+    try:
+        name, shuffled = await deck_of(loop.log, *replica.key, hand)
+    except NotFound:
+        name, shuffled = HandName(replica.table.id, hand, 0), None
+    for _ in range(TRIES_MAX):
+        async with replica.turnstile("dealer"):
+            decision = reveal_key(replica.table, name, shuffled, dealer.masters, to)
+            if isinstance(decision, Rejected):
+                return decision
+            event, answer = decision
+            if await loop.append(replica, (event,), loop.follower.clock.now()) is not None:
+                return answer
+    return Rejected(code="busy", message="The table is busy; ask again.")
+
+
 def build(process: Process, dealer: Dealer | None = None) -> Service:
-    """The service, ready to run in `process`; its master keys are read when it starts."""
+    """The service, ready to run in `process`; its master keys are read when it starts, unless it has a `dealer`."""
     service = Service("dealer", process)
-    own: list[Dealer] = [] if dealer is None else [dealer]
+    at_work: list[tuple[Dealer, Loop]] = []
 
-    def at_work() -> Dealer:
-        if not own:
-            own.append(Dealer(read_masters(process.settings)))
-        return own[0]
+    @contextlib.asynccontextmanager
+    async def running() -> AsyncIterator[None]:
+        own = dealer or Dealer(read_masters(process.settings))
 
-    def owes(table: Table, at: Instant) -> tuple[AnyEvent, ...]:
-        return at_work().owes(table, at)
+        def appended(replica: Replica, commit: Commit) -> None:
+            for view in own.views(replica.table, commit):
+                service.publish(subjects.player_view(replica.table.room, view.table, view.player), encode(view))
 
-    def appended(replica: Replica, commit: Commit) -> None:
-        for view in at_work().views(replica.table, commit):
-            service.publish(subjects.player_view(replica.table.room, view.table, view.player), encode(view))
+        loop = loop_of(service, Role("dealer", own.owes, ANSWERS, appended))
+        await loop.start()
+        at_work.append((own, loop))
+        yield
+        await loop.stop()
 
-    def cards(subject: str, reply: str, body: bytes) -> None:
-        asked = subjects.read_query(subject)
-        if asked is None or asked.kind != "player":
-            return
-        follower, _ = service.connected()
-        known = follower.replicas.get((asked.room, asked.table))
+    async def cards(asked: QuerySubject, body: bytes) -> msgspec.Struct:
+        own, loop = at_work[-1]
+        known = loop.follower.replicas.get((asked.room, asked.table))
         if known is None:
-            message = f"There is no table {asked.table} in room {asked.room}."
-            service.publish(reply, encode(Rejected(code="unknown_table", message=message)))
-            return
-        try:
-            service.publish(reply, encode(at_work().cards_of(known.table, asked.name)))
-        except (CannotOpen, DeckDiffers):
-            logger.exception("deck_not_opened", table=asked.table, hand=known.table.hands)
+            return unknown_table(asked)
+        return own.cards_of(known.table, asked.name)
 
-    service.during(run_loop(service, Role("dealer", owes, ANSWERS, appended)))
-    service.answer("query.cards.{room}.*.*.*", cards)
+    async def key(asked: QuerySubject, body: bytes) -> msgspec.Struct:
+        own, loop = at_work[-1]
+        known = loop.follower.replicas.get((asked.room, asked.table))
+        if known is None:
+            return unknown_table(asked)
+        return await give_key(loop, own, known, decode(body, KeyQuery).hand, asked.name)
+
+    service.during(running)
+    service.query("cards", cards)
+    service.query("key", key)
     return service
 
 

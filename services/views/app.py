@@ -4,13 +4,14 @@ import contextlib
 import os
 from collections.abc import AsyncIterator
 
+import msgspec
+
 from contracts.codec import encode
 from contracts.commit import Commit
 from contracts.data import Sha256
-from contracts.outcomes import Rejected
+from contracts.subjects import QuerySubject
 from contracts.subjects import public_view as view_subject
-from contracts.subjects import read_query
-from services.bus.application import Process, Service
+from services.bus.application import Process, Service, unknown_table
 from services.bus.picked import Picked
 from services.bus.replica import Replica
 from services.bus.settings import Settings
@@ -32,18 +33,14 @@ def build(process: Process) -> Service:
         yield
         await picked.stop()
 
-    def table(subject: str, reply: str, body: bytes) -> None:
-        asked = read_query(subject)
-        if asked is None:
-            return
+    async def table(asked: QuerySubject, body: bytes) -> msgspec.Struct:
         follower, _ = service.connected()
         known = follower.replicas.get((asked.room, asked.table))
         picture = public_table(known.table) if known is not None else None
-        unknown = Rejected(code="unknown_table", message=f"There is no table {asked.table} in room {asked.room}.")
-        service.publish(reply, encode(picture if picture is not None else unknown))
+        return picture if picture is not None else unknown_table(asked)
 
     service.during(showing)
-    service.answer("query.table.{room}.*.*.*", table)
+    service.query("table", table)
     return service
 
 
