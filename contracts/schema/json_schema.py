@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from contracts.schema.groups import GROUPS, Group, aliases, structs
-from contracts.schema.text import Json, unwrapped
+from contracts.schema.text import Json, sentences_on, unwrapped
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
@@ -61,7 +61,11 @@ class _Definitions:
     def _definition(self, name: str, file: str) -> Json:
         if name in self.aliases:
             return {"title": name, **self._inside(self.aliases[name], file)}
-        return self._inside(self.structs[name], file)
+        definition = self._inside(self.structs[name], file)
+        for field, schema in definition["properties"].items():
+            if told := sentences_on(field, definition.get("description", "")):
+                schema["description"] = told
+        return definition
 
     def _inside(self, schema: Json, file: str) -> Json:
         return {key: self._schema(value, file) for key, value in _portable(schema).items()}

@@ -155,6 +155,13 @@ def test_every_struct_says_what_it_is() -> None:
         assert description.endswith("."), f"{struct.__name__} has no docstring"
 
 
+def test_a_field_carries_what_is_said_of_it() -> None:
+    """The sentences of the docstring that name a field stand at the field, where a reader of the schema looks."""
+    turn = FILES["data.json"]["$defs"]["Turn"]["properties"]
+    assert turn["call"]["description"] == "`call`: chips to add (None: nothing to call)."
+    assert "description" not in turn["seat"]
+
+
 def test_a_real_commit_conforms() -> None:
     assert whole("commit.json", opening())
 
