@@ -132,22 +132,24 @@ class Session:
             self.at += timedelta(milliseconds=7)
 
     def open(self, config: TableConfig) -> None:
-        assert self.send("operator", "floor", lambda id, hand: OpenTable(id=id, hand=hand, config=config)) is None
+        assert self.send("operator", "floor", lambda key, hand: OpenTable(id=key, hand=hand, config=config)) is None
 
     def sit(self, player: str, chips: int) -> Rejected | None:
         return self.send(
-            "lobby", "web", lambda id, hand: TakeSeat(id=id, hand=hand, player=player, buy_in=chips, choice="post")
+            "lobby", "web", lambda key, hand: TakeSeat(id=key, hand=hand, player=player, buy_in=chips, choice="post")
         )
 
     def act(self, choice: tuple[str, int | None]) -> None:
-        turn, number = self.table.hand and self.table.hand.open_turn, self.table.hand and self.table.hand.turn_number
+        hand = self.table.hand
+        assert hand is not None
+        turn, number = hand.open_turn, hand.turn_number
         assert turn is not None
         assert number is not None
         action, to = choice
         refused = self.send(
             "player",
             self.table.seats[turn.seat].player,
-            lambda id, hand: Act(id=id, hand=hand, turn=number, action=action, to=to),  # type: ignore[arg-type]
+            lambda key, hand: Act(id=key, hand=hand, turn=number, action=action, to=to),  # type: ignore[arg-type]
         )
         assert refused is None, refused
 
@@ -210,13 +212,13 @@ class Session:
         if seat is None or (seat.stack == 0 and kind == 0):
             self.sit(player, self.random.randrange(1000, 6000))
         elif kind == 1:
-            self.send("player", player, lambda id, hand: SitOut(id=id, hand=hand))
+            self.send("player", player, lambda key, hand: SitOut(id=key, hand=hand))
         elif kind == 2 and len(self.table.seats) > 3:
-            self.send("player", player, lambda id, hand: LeaveTable(id=id, hand=hand))
+            self.send("player", player, lambda key, hand: LeaveTable(id=key, hand=hand))
         elif kind == 3 or seat.stack == 0:
-            self.send("lobby", "web", lambda id, hand: TopUp(id=id, hand=hand, player=player, amount=2000))
+            self.send("lobby", "web", lambda key, hand: TopUp(id=key, hand=hand, player=player, amount=2000))
         else:
-            self.send("player", player, lambda id, hand: ReturnToPlay(id=id, hand=hand, choice="post"))
+            self.send("player", player, lambda key, hand: ReturnToPlay(id=key, hand=hand, choice="post"))
 
 
 def session(game: str, seed: int = 0, hands: int = 12) -> Session:

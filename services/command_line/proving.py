@@ -1,0 +1,196 @@
+"""`croupier verify` and `croupier export`: logs checked from end to end, and taken out as files."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from contracts.codec import digest
+from contracts.data import Data, Id, Sha256
+from services.aggregate.fold import Verdict, read
+from services.aggregate.table import Table
+from services.bus import reader
+from services.bus.outline import outline_of
+from services.bus.reading import Message
+from services.command_line.printing import print_bytes, print_json, print_lines
+from services.command_line.refusals import CannotRead, WrongArgument
+from services.command_line.sources import Opened, hand_keys, heads_of, opened
+from services.command_line.where import Where
+from services.replay import files
+from services.replay.cards import HandKeys
+from services.replay.exports import json_lines
+from services.replay.findings import Finding, exit_code
+from services.replay.verification import Heads, Verification, verify
+
+FINDINGS_PRINTED_MAX: Final = 50
+
+
+class Report(Data, frozen=True):
+    """What was verified of one table, and what was found. `ignored` messages are no part of the log."""
+
+    table: Id
+    first: int
+    last: int
+    head: Sha256
+    commits: int
+    hands: int
+    ignored: int
+    code: int
+    findings: tuple[Finding, ...] = ()
+
+
+async def verify_live(
+    where: Where, table: Id | None, hand: int | None, *, heads: Sequence[str], key_files: Sequence[Path], json: bool
+) -> int:
+    """Verifies one table of a room, one hand of it, or all tables."""
+    known, keys = heads_of(heads), hand_keys(key_files)
+    if table is None and (known or keys):
+        raise WrongArgument("--head and --hand-keys are of one table: name it")
+    async with opened(where) as room:
+        names = [table] if table is not None else await room.log.tables(where.room)
+        reports = [await _verify_table(room, where.room, name, hand, known, keys) for name in names]
+    return _say(reports, json=json)
+
+
+async def _verify_table(room: Opened, name: Id, table: Id, hand: int | None, heads: Heads, keys: HandKeys) -> Report:
+    published = await room.heads(name, table)
+    both: Mapping[int, Sha256] = {**published, **heads}
+    if hand is None:
+        start = await reader.from_the_beginning(room.log, name, table)
+    else:
+        start = await reader.from_hand(room.log, name, table, hand)
+    verification = Verification(start.table.copy(), heads=both, keys=keys)
+    findings: list[Finding] = []
+    async for message in reader.messages(room.log, start):
+        if hand is not None and _of_a_later_hand(verification.table, message, hand):
+            break
+        findings += verification.take(message)
+    findings += verification.finish(whole=hand is None)
+    return _report(start.table, verification, findings)
+
+
+def _of_a_later_hand(table: Table, message: Message, hand: int) -> bool:
+    """Whether the hand is over: the next commit of the chain is of another one."""
+    judged = read(table, *message)
+    return judged.verdict is Verdict.NEXT and judged.commit is not None and judged.commit.hand != hand
+
+
+def verify_file(
+    room: Id,
+    path: Path,
+    name: Id | None,
+    hand: int | None,
+    *,
+    heads: Sequence[str],
+    key_files: Sequence[Path],
+    json: bool,
+) -> int:
+    """Verifies an exported log, or one hand of it; `name`, if given, is the table that it has to be of."""
+    known, keys = heads_of(heads), hand_keys(key_files)
+    try:
+        table = files.table_of(path) if name is None else name
+        messages = list(files.messages(room, path))
+    except OSError as error:
+        raise CannotRead(f"{path}: {error.strerror}") from error
+    if not messages:
+        raise CannotRead(f"{path} is empty")
+    start, messages = _part(Table(room=room, id=table), messages, hand, known)
+    verification = Verification(start.copy(), exported=True, heads=known, keys=keys)
+    if hand is None:
+        findings = list(verify(messages, verification))
+    else:
+        findings = [finding for message in messages for finding in verification.take(message)]
+        findings += verification.finish(whole=False)
+    return _say([_report(start, verification, findings)], json=json)
+
+
+def _part(empty: Table, messages: list[Message], hand: int | None, heads: Heads) -> tuple[Table, list[Message]]:
+    """Where the part to verify begins, and its messages.
+
+    A file that holds a part of a log begins where it says, if one hand is asked for or the head before it is given.
+    """
+    if hand is None:
+        first = outline_of(messages[0][1])
+        if first is not None and heads.get(first.n - 1) == first.prev:
+            return Table(room=empty.room, id=empty.id, n=first.n - 1, head=first.prev), messages
+        return empty, messages
+    of_hand = [index for index, (_, data) in enumerate(messages) if _hand_of(data) == hand]
+    if not of_hand:
+        raise CannotRead(f"the file has no hand {hand} of table {empty.id}")
+    first = outline_of(messages[of_hand[0]][1])
+    assert first is not None
+    before = digest(messages[of_hand[0] - 1][1]) if of_hand[0] else first.prev
+    part = messages[of_hand[0] : of_hand[-1] + 1]
+    return Table(room=empty.room, id=empty.id, n=first.n - 1, head=before), part
+
+
+def _hand_of(data: bytes) -> int | None:
+    outline = outline_of(data)
+    return outline.hand if outline is not None else None
+
+
+def _report(start: Table, verification: Verification, findings: Sequence[Finding]) -> Report:
+    return Report(
+        table=start.id,
+        first=start.n + 1,
+        last=verification.table.n,
+        head=verification.table.head,
+        commits=verification.commits,
+        hands=verification.hands,
+        ignored=verification.ignored,
+        code=exit_code(findings),
+        findings=tuple(findings),
+    )
+
+
+def _say(reports: Sequence[Report], *, json: bool) -> int:
+    """Prints the reports and gives the exit code: that of all findings together."""
+    code = exit_code(finding for report in reports for finding in report.findings)
+    if json:
+        print_json({"code": code, "tables": reports})
+    else:
+        print_lines(line for report in reports for line in _words(report))
+    return code
+
+
+_VERDICTS: Final = (
+    "sound: chain, cards, invariants and every decision hold",
+    "DIFFERENT",
+    "UNREADABLE",
+    "sound, but not every hand could be derived again",
+)
+
+
+def _words(report: Report) -> Iterator[str]:
+    what = f"commits {report.first} to {report.last}, {report.hands} hands"
+    yield f"Table {report.table}: {_VERDICTS[report.code]} ({what}, head {report.last}:{report.head})"
+    if report.findings and report.findings[0].field == "n" and report.findings[0].n == 1:
+        yield "  to verify a part of a log, name its hand, or give the commit before it with --head N:HASH"
+    if report.ignored:
+        yield f"  {report.ignored} messages in the stream are no part of the log"
+    for finding in report.findings[:FINDINGS_PRINTED_MAX]:
+        yield f"  {finding}"
+    if len(report.findings) > FINDINGS_PRINTED_MAX:
+        yield f"  and {len(report.findings) - FINDINGS_PRINTED_MAX} more: --json shows all"
+
+
+async def export(where: Where, table: Id, hand: int | None, *, to: Path | None) -> int:
+    """Writes a table's log, or one hand of it, as JSON lines: the commits' very bytes."""
+    async with opened(where) as room:
+        if hand is None:
+            start = await reader.from_the_beginning(room.log, where.room, table)
+        else:
+            start = await reader.from_hand(room.log, where.room, table, hand)
+        commits = [pair async for pair in reader.commits(room.log, start, hand)]
+    lines = json_lines(commits)
+    if to is None:
+        print_bytes(lines)
+        return 0
+    _write(to, b"".join(lines))
+    return 0
+
+
+def _write(path: Path, data: bytes) -> None:
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        raise CannotRead(f"{path}: {error.strerror}") from error

@@ -1,0 +1,103 @@
+"""`croupier replay` and `croupier reveal`: a hand as text, a state in the middle of it, and the key to its cards."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+from nats.errors import NoRespondersError
+from nats.errors import TimeoutError as NoAnswer
+
+from contracts import subjects
+from contracts.commit import Commit
+from contracts.data import Id
+from contracts.outcomes import Rejected
+from contracts.queries import HandKey, KeyQuery
+from services.aggregate.table import Table
+from services.bus import reader
+from services.bus.reading import Reading
+from services.command_line.printing import print_json, print_lines
+from services.command_line.refusals import CannotRead, WrongArgument
+from services.command_line.sources import REQUEST_S, asking, hand_keys, opened
+from services.command_line.where import Where
+from services.dealer.vault import CannotOpen, DeckDiffers
+from services.replay.narration import told
+from services.replay.picture import picture, record
+
+type Commits = list[tuple[Commit, bytes]]
+
+OPERATOR = "operator"
+"""The user, and the name, under which this command line asks."""
+
+
+async def replay(where: Where, table: Id, hand: int, *, at: int | None, key_files: Sequence[Path], json: bool) -> int:
+    """Tells a hand, or shows the state of the table after one of its commits."""
+    keys = hand_keys(key_files)
+    async with opened(where) as room:
+        start = await reader.from_hand(room.log, where.room, table, hand)
+        commits = [pair async for pair in reader.commits(room.log, start, hand)]
+    if at is not None:
+        return _state(_after(start.table, commits, at, hand), json=json)
+    try:
+        lines = list(told(start.table, commits, keys))
+    except (CannotOpen, DeckDiffers) as error:
+        raise WrongArgument(str(error)) from error
+    if json:
+        print_json({"room": where.room, "table": table, "hand": hand, "lines": lines})
+    else:
+        print_lines(lines)
+    return 0
+
+
+def _after(start: Table, commits: Commits, at: int, hand: int) -> Table:
+    first, last = commits[0][0].n, commits[-1][0].n
+    if not first <= at <= last:
+        raise WrongArgument(f"--at {at} is no commit of hand {hand}: it has commits {first} to {last}")
+    reading = Reading(start.copy())
+    for commit, data in commits[: at - first + 1]:
+        reading.fold(commit, data)
+    return reading.table
+
+
+def _state(table: Table, *, json: bool) -> int:
+    if json:
+        print_json(record(table))
+    else:
+        print_lines(picture(table))
+    return 0
+
+
+async def reveal(where: Where, table: Id, hand: int, *, to: Path | None, json: bool) -> int:
+    """Gets the key of a finished hand from the dealer, and writes it where `--hand-keys` can read it."""
+    subject = subjects.query("key", where.room, table, "operator", OPERATOR)
+    async with asking(where, OPERATOR) as client:
+        try:
+            answer = await client.request(subject, msgspec.json.encode(KeyQuery(hand=hand)), timeout=REQUEST_S)
+        except NoRespondersError as error:
+            raise CannotRead("no dealer answers: start one with `croupier serve`") from error
+        except NoAnswer as error:
+            raise CannotRead(f"the dealer did not answer in {REQUEST_S:.0f} s") from error
+    try:
+        key = msgspec.json.decode(answer.data, type=HandKey | Rejected)
+    except msgspec.MsgspecError as error:
+        raise CannotRead(f"the dealer's answer cannot be read: {error}") from error
+    if isinstance(key, Rejected):
+        raise CannotRead(f"the dealer refuses: {key.message}")
+    if to is None:
+        print_json(key)
+        return 0
+    _write(to, key)
+    if json:
+        print_json({"written": str(to), "table": table, "hand": hand})
+    else:
+        print(f"The key of hand {hand} at table {table} is in {to}; read it with --hand-keys {to}")
+    return 0
+
+
+def _write(path: Path, key: HandKey) -> None:
+    """Writes a key for this user alone."""
+    try:
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            file.write(msgspec.json.format(msgspec.json.encode(key)))
+    except OSError as error:
+        raise CannotRead(f"{path}: {error.strerror}") from error
