@@ -30,6 +30,8 @@ SWEEP_S: Final = 0.25
 DEBT_AGE_S: Final = 0.3
 """A debt that another replica ought to have paid is looked after when it is older than this."""
 AUDIT_S: Final = 1.0
+CONFLICTS_MAX: Final = 3
+"""After so many conflicts in a row a table is left to the next nudge or sweep."""
 RETRY_S: Final = 0.05
 RETRY_S_MAX: Final = 1.0
 HEAD_S: Final = 1.0
@@ -129,12 +131,18 @@ class Loop:
             await self.pay_inside(replica)
 
     async def pay_inside(self, replica: Replica) -> None:
-        """The same for a caller that holds the service's turnstile of this table."""
-        while not self._closing.is_set() and self._owing(replica):
+        """The same for a caller that holds the service's turnstile of this table.
+
+        After a conflict it decides again: what was owed may be paid by now, or owed still.
+        """
+        conflicts = 0
+        while not self._closing.is_set() and self._owing(replica) and conflicts < CONFLICTS_MAX:
             at = self.follower.clock.now()
             events = self.owes(replica.table, at)
-            if not events or await self.append(replica, events, at) is None:
+            if not events:
                 return
+            if await self.append(replica, events, at) is None:
+                conflicts += 1
 
     def _owing(self, replica: Replica) -> bool:
         owed = replica.debt

@@ -1,0 +1,1 @@
+"""The fold, its chain, and who owes what."""
