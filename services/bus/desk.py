@@ -118,7 +118,16 @@ class Desk:
             self.waiting -= 1
             if outcome is not None:
                 self._answer(request, outcome)
+            if isinstance(outcome, Accepted):
+                await self._pay(key)
         del self._queues[key]
+
+    async def _pay(self, key: tuple[str, str]) -> None:
+        """What the table service owes after its own commit, once the answer is out."""
+        try:
+            await self.loop.pay(self.loop.follower.replica(*key))
+        except (Refused, Unavailable) as error:
+            logger.warning("log_unavailable", table=key[1], error=str(error))
 
     async def _outcome(self, request: Request) -> Outcome:
         address = request.address
@@ -171,7 +180,6 @@ class Desk:
             head = await self.loop.append(replica, decision, at, cause)
             if head is None:
                 return None
-            await self.loop.pay_inside(replica)
             return Accepted(id=cause.command.id, n=head.n, head=head.hash)
         tail = await self.loop.log.tail(*replica.key)
         if (tail.sequence if tail is not None else 0) == sequence == replica.sequence:
