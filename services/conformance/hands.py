@@ -6,8 +6,8 @@ from services.aggregate.table import Hand
 from services.conformance import rakes, rooms
 from services.conformance.actions import play_actions
 from services.conformance.findings import Difference, Differing, Findings, Skipped
-from services.conformance.opening import open_recorded
-from services.conformance.outcome import outcome
+from services.conformance.opening import NUMBER, open_recorded
+from services.conformance.outcome import Outcome, outcome
 from services.conformance.play import Playing
 from services.conformance.recorded import GAMES, Recorded
 from services.conformance.results import compare_results
@@ -16,18 +16,16 @@ from services.conformance.soundness import flaw
 from services.conformance.tables import compare_seating
 from services.dealer.scripted import Script, ScriptedDecks
 
-BOARD = 5
-
 
 def check_hand(recorded: Recorded) -> list[Difference]:
     """The differences of one hand. Raises `Skipped` where it cannot be played here."""
     contradiction = flaw(recorded)
     if contradiction is not None:
         return [Difference(recorded.id, "a record that can be played", None, contradiction)]
-    hand = _coverable(recorded)
+    hand = _at_table(recorded)
     config = rooms.config(hand)
     script = Script(hole={seat: cards for seat, cards in hand.hole.items() if cards}, board=hand.board)
-    playing = Playing(ScriptedDecks({1: script}), partial(rakes.in_its_place, hand))
+    playing = Playing(ScriptedDecks({NUMBER: script}), partial(rakes.in_its_place, hand))
     findings = Findings(hand.id)
     try:
         open_recorded(playing, hand, config)
@@ -35,7 +33,7 @@ def check_hand(recorded: Recorded) -> list[Difference]:
         overbet = play_actions(playing, hand, findings)
         if hand.payouts is not None:
             findings.require("the hand is over", None, _waiting(playing.table.hand))
-            compare_results(findings, hand, outcome(playing.events), overbet)
+            _compare_end(findings, hand, outcome(playing.events), overbet)
     except Differing:
         pass
     if hand.expect is not None and hand.expect.seating is not None:
@@ -43,25 +41,36 @@ def check_hand(recorded: Recorded) -> list[Difference]:
     return findings.found
 
 
-def _coverable(recorded: Recorded) -> Recorded:
-    """The hand at a table of ours. Raises `Skipped` where cards or seats leave open what would happen."""
+def _at_table(recorded: Recorded) -> Recorded:
+    """The hand at a table of ours. Raises `Skipped` where no table of ours is like that."""
+    if recorded.game not in GAMES:
+        raise Skipped(f"the game {recorded.game!r} is none of {', '.join(GAMES)}")
     try:
-        hand = at_table(recorded)
+        return at_table(recorded)
     except TooManyPlaces as fault:
         raise Skipped(str(fault)) from fault
-    if hand.game not in GAMES:
-        raise Skipped(f"the game {hand.game!r} is none of {', '.join(GAMES)}")
-    folded = {action.seat for action in hand.actions if action.do == "fold"}
-    contenders = [seated.seat for seated in hand.seats if seated.seat not in folded]
-    if hand.payouts is None or len(contenders) == 1:
-        return hand
+
+
+def _compare_end(findings: Findings, hand: Recorded, got: Outcome, overbet: int) -> None:
+    """Compares the results, unless unknown cards decide them. Raises `Skipped` where nothing differs up to there."""
+    unknown = _unknown(hand, got)
+    if unknown is None:
+        compare_results(findings, hand, got, overbet)
+    elif not findings.found:
+        raise Skipped(unknown)
+
+
+def _unknown(hand: Recorded, got: Outcome) -> str | None:
+    """Which cards of the showdown the record does not tell."""
+    if len(got.contenders) == 1:
+        return None
     each = rooms.hole_cards(hand.game)
-    unknown = [seat for seat in contenders if len(hand.hole.get(seat) or ()) != each]
+    unknown = [seat for seat in got.contenders if len(hand.hole.get(seat) or ()) != each]
     if unknown:
-        raise Skipped(f"the cards of seats {unknown}, which went to the showdown, are not known")
-    if len(hand.board) != BOARD:
-        raise Skipped(f"a showdown on a board of {len(hand.board)} known cards")
-    return hand
+        return f"the cards of seats {unknown}, which went to the showdown, are not known"
+    if len(hand.board) != len(got.board):
+        return f"of the {len(got.board)} cards of the board only {len(hand.board)} are known"
+    return None
 
 
 def _waiting(state: Hand | None) -> str | None:

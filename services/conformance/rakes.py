@@ -36,8 +36,8 @@ def schedule(hand: Recorded) -> RakeSchedule | None:
 def in_its_place(hand: Recorded, table: Table) -> RakeTaken | None:
     """The rake of a room that divided it over the pots as no schedule of ours does; None where one does."""
     pots = [pot.amount for pot in table.hand.pots] if table.hand is not None else []
-    shares = _shares(hand, pots)
-    if shares is None or hand.rake is None or table.hand is None:
+    by_pot = shares(hand, pots)
+    if by_pot is None or hand.rake is None or table.hand is None:
         return None
     return RakeTaken(
         schedule=RECORDED,
@@ -45,25 +45,25 @@ def in_its_place(hand: Recorded, table: Table) -> RakeTaken | None:
         players=len(table.hand.players),
         base=sum(pots),
         computed=hand.rake,
-        total=sum(shares),
-        per_pot=tuple(shares),
+        total=sum(by_pot),
+        per_pot=tuple(by_pot),
     )
 
 
-def _shares(hand: Recorded, pots: list[int]) -> list[int] | None:
+def shares(hand: Recorded, pots: list[int]) -> list[int] | None:
+    """What the record says of the rake of each pot; None where a schedule of ours divides it in the same way."""
     rule = hand.rake_rule or ""
     if not hand.rake or len(pots) < 2:  # noqa: PLR2004
         return None
+    by_pot = [0] * len(pots)
     if "remainder from the last pot" in rule:
-        shares = [hand.rake * pot // sum(pots) for pot in pots]
-        shares[-1] += hand.rake - sum(shares)
-        return shares
+        by_pot = [hand.rake * pot // sum(pots) for pot in pots]
+        by_pot[-1] += hand.rake - sum(by_pot)
+        return by_pot
     if "all from the last pot" in rule or "all from the side pot" in rule:
-        return [0] * (len(pots) - 1) + [hand.rake]
-    named = re.findall(r"(\d+) from the (main|side) pot(?:[ -](\d+))?", rule)
-    if not named:
-        return None
-    shares = [0] * len(pots)
+        by_pot[-1] = hand.rake
+        return by_pot
+    named = re.findall(r"(\d+) from (?:the )?(main|side) pot(?:[ -](\d+))?", rule)
     for amount, kind, number in named:
-        shares[0 if kind == "main" else min(int(number or 1), len(pots) - 1)] += int(amount)
-    return shares
+        by_pot[0 if kind == "main" else min(int(number or 1), len(pots) - 1)] += int(amount)
+    return by_pot if named else None

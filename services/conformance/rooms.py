@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
+from contracts.events.state import PostKind
 from contracts.games import HOLE_CARDS, BuyIn, Options, Stakes, TableConfig
 from services.conformance.findings import Skipped
 from services.conformance.rakes import schedule
@@ -61,9 +62,15 @@ def hole_cards(game: str) -> int:
 
 
 def _stakes(hand: Recorded) -> Stakes:
-    """The stakes that were played: what was posted in full goes before what the table was called."""
+    """The stakes that were played: what was posted in full goes before what the table was called.
+
+    A big blind all-in for less is taken to be raised in the same measure as the small blind is.
+    """
     nominal = hand.stakes
-    small, big = _played(hand, "small_blind", nominal.small_blind), _played(hand, "big_blind", nominal.big_blind)
+    small = _played(hand, "small_blind", nominal.small_blind)
+    big = _played(hand, "big_blind", nominal.big_blind)
+    if small > nominal.small_blind > 0 and big == nominal.big_blind:
+        big = big * small // nominal.small_blind
     return Stakes(
         small_blind=small,
         big_blind=big,
@@ -73,8 +80,8 @@ def _stakes(hand: Recorded) -> Stakes:
     )
 
 
-def _played(hand: Recorded, kind: str, nominal: int) -> int:
-    """A blind that its player could have posted in full and did not is the real one: some records name others."""
+def _played(hand: Recorded, kind: PostKind, nominal: int) -> int:
+    """A blind of another amount, from a player with chips left for more, is the real one: some records name others."""
     for post in hand.posts:
         if post.kind == kind and post.amount != nominal:
             stack = next(seated.stack for seated in hand.seats if seated.seat == post.seat)
