@@ -32,12 +32,13 @@ class NoOutcome(Exception):
 class RoomClient:
     """One user's connection to a room. Made by `open`."""
 
-    def __init__(self, client: Client, mailbox: Mailbox, kind: ActorKind) -> None:
+    def __init__(self, client: Client, mailbox: Mailbox, kind: ActorKind, line: Line) -> None:
         self.kind = kind
         self.answers_s: list[float] = []
         self.retries = 0
         self._client = client
         self._mailbox = mailbox
+        self._line = line
 
     @classmethod
     async def open(cls, settings: Settings, user: str, kind: ActorKind) -> "RoomClient":
@@ -46,11 +47,12 @@ class RoomClient:
         client = await connect(settings, Credentials.read(settings.credentials_file), line)
         mailbox = await Mailbox.open(client)
         line.when_lost(mailbox.lost)
-        return cls(client, mailbox, kind)
+        return cls(client, mailbox, kind, line)
 
     async def close(self) -> None:
         """Ends the connection."""
         await self._mailbox.close()
+        self._line.ending = True
         await self._client.close()
 
     async def follow(self, room: str, take: Callable[[PublicView], None]) -> None:

@@ -63,10 +63,12 @@ async def _body(message: Any) -> bytes:  # noqa: ANN401 - FastStream's own messa
 class Process:
     """What the services of one process share: the settings, the clock, and the fold of the rooms' tables."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, gone: asyncio.Event | None = None) -> None:
         self.settings = settings
         self.clock = Clock()
         self.follower: Follower | None = None
+        self.gone = gone or asyncio.Event()
+        """Set when a connection of the process is closed for good and not on purpose: it has nothing left to do."""
         self._starting = asyncio.Lock()
         self._users = 0
         self._auditing: asyncio.Task[None] | None = None
@@ -197,6 +199,7 @@ class Service:
         settings = self.process.settings
         self.line = Line(self.user)
         self.client = await connect(settings, Credentials.read(settings.credentials_file), self.line)
+        self.line.when_gone(self.process.gone.set)
         return self.client
 
     @contextlib.asynccontextmanager
@@ -227,6 +230,8 @@ class Service:
             await self.log.close()
         if self.outbox is not None:
             await self.outbox.close()
+        if self.line is not None:
+            self.line.ending = True
 
     @contextlib.asynccontextmanager
     async def up(self) -> AsyncIterator[None]:

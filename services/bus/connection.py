@@ -27,9 +27,12 @@ class Line:
         self.user = user
         self.closed = asyncio.Event()
         """Set when the connection is gone for good: the process has nothing left to do."""
+        self.ending = False
+        """Whether it is closed on purpose."""
         self.last_error: Exception | None = None
         self._lost: list[Callable[[], None]] = []
         self._back: list[Callable[[], None]] = []
+        self._gone: list[Callable[[], None]] = []
 
     def when_lost(self, tell: Callable[[], None]) -> None:
         """Calls `tell` each time the connection breaks: no answer to what was asked will come."""
@@ -39,12 +42,17 @@ class Line:
         """Calls `tell` each time the connection is there again: facts were missed meanwhile."""
         self._back.append(tell)
 
+    def when_gone(self, tell: Callable[[], None]) -> None:
+        """Calls `tell` when the connection is closed for good, but not on purpose."""
+        self._gone.append(tell)
+
     async def on_error(self, error: Exception) -> None:
         self.last_error = error
         _log.error("nats_error", user=self.user, kind=type(error).__name__, error=str(error))
 
     async def on_disconnected(self) -> None:
-        _log.warning("nats_disconnected", user=self.user)
+        if not self.ending:
+            _log.warning("nats_disconnected", user=self.user)
         for tell in self._lost:
             tell()
 
@@ -54,8 +62,12 @@ class Line:
             tell()
 
     async def on_closed(self) -> None:
-        _log.warning("nats_closed", user=self.user)
+        if not self.ending:
+            _log.error("nats_closed", user=self.user)
         self.closed.set()
+        if not self.ending:
+            for tell in self._gone:
+                tell()
 
 
 def options(settings: Settings, credentials: Credentials, line: Line) -> dict[str, Any]:

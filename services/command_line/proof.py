@@ -66,6 +66,7 @@ async def replay_log(settings: Settings) -> AsyncIterator[JetStreamLog]:
         yield log
     finally:
         await log.close()
+        line.ending = True
         await client.close()
 
 

@@ -53,16 +53,21 @@ async def make_streams(settings: Settings) -> None:
     try:
         await ensure(client.jetstream(prefix=DEPLOY_PREFIX), settings.replicas)
     finally:
+        line.ending = True
         await client.close()
 
 
 @contextlib.asynccontextmanager
 async def room(
-    settings: Settings, names: Sequence[str], builds: dict[str, Build] | None = None
+    settings: Settings,
+    names: Sequence[str],
+    builds: dict[str, Build] | None = None,
+    gone: asyncio.Event | None = None,
 ) -> AsyncIterator[Settings]:
     """Runs services in this process, over an embedded server if the settings name none; gives the settings in force.
 
-    `builds` replaces the wiring of single services, for tests and conformance.
+    `builds` replaces the wiring of single services, for tests and conformance. `gone` is set when a connection is
+    closed for good.
     """
     async with contextlib.AsyncExitStack() as stack:
         if settings.nats_url is None:
@@ -72,7 +77,7 @@ async def room(
                 settings, nats_url=server.url, credentials_path=server.directory / "credentials.json"
             )
             await make_streams(settings)
-        process = Process(settings)
+        process = Process(settings, gone or asyncio.Event())
         for name in names:
             build = (builds or {}).get(name) or build_of(name)
             await stack.enter_async_context(build(process).up())
@@ -153,11 +158,19 @@ def run(work: Coroutine[None, None, None]) -> None:
 
 
 async def serve_until_stopped(settings: Settings, names: Sequence[str]) -> None:
-    """Runs services until SIGTERM or SIGINT, then finishes the work in hand."""
-    stopping = asyncio.Event()
+    """Runs services until SIGTERM or SIGINT, then finishes the work in hand.
+
+    Raises ConnectionError when a connection is closed for good: whoever supervises the process starts it anew.
+    """
+    stopping, gone = asyncio.Event(), asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stopping.set)
-    async with room(settings, names) as running:
+    async with room(settings, names, gone=gone) as running:
         logger.info("serving", services=list(names), nats=running.nats_url, rooms=running.rooms)
-        await stopping.wait()
+        waits = [asyncio.ensure_future(event.wait()) for event in (stopping, gone)]
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        for wait in waits:
+            wait.cancel()
         logger.info("stopping", services=list(names))
+    if gone.is_set() and not stopping.is_set():
+        raise ConnectionError("a connection to the server was closed for good")
