@@ -9,12 +9,12 @@ from contracts.commit import Commit
 from contracts.events.rake import RakeTaken
 from contracts.events.settlement import HandsShown
 from contracts.events.table import HandEnded, PlayerLeft, PlayerSeated, StackToppedUp
+from services.bus import reader
 from services.bus.connection import Line, connect
 from services.bus.credentials import Credentials
 from services.bus.jetstream import JetStreamLog
 from services.bus.log import Log
 from services.bus.settings import Settings
-from services.bus import reader
 from services.replay.findings import Finding
 from services.replay.narration import narrate
 from services.replay.verification import Verification

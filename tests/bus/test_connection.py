@@ -50,14 +50,28 @@ async def test_a_server_that_is_not_there_ends_in_an_error_that_says_so() -> Non
 
 
 @pytest.mark.server
-async def test_what_is_forbidden_and_what_breaks_is_logged_with_the_user() -> None:
+async def test_a_connection_closed_for_good_is_logged_with_its_user() -> None:
     line = Line("rake")
     with capture_logs() as logs:
         async with EmbeddedServer() as server:
             client = await connect(Settings(), server.credentials, line)
             await client.close()
         assert await asyncio.wait_for(line.closed.wait(), 5)
-    assert {"event": "nats_closed", "log_level": "warning", "user": "rake"} in logs
+    assert {"event": "nats_closed", "log_level": "error", "user": "rake"} in logs
+
+
+@pytest.mark.server
+async def test_what_is_closed_on_purpose_is_no_news() -> None:
+    line, gone = Line("rake"), asyncio.Event()
+    line.when_gone(gone.set)
+    with capture_logs() as logs:
+        async with EmbeddedServer() as server:
+            client = await connect(Settings(), server.credentials, line)
+            line.ending = True
+            await client.close()
+            await asyncio.wait_for(line.closed.wait(), 5)
+    assert not gone.is_set()
+    assert [entry for entry in logs if entry.get("user") == "rake"] == []
 
 
 def test_credentials_are_written_for_the_owner_alone(tmp_path: Path) -> None:
