@@ -145,7 +145,10 @@ def _hand_of(stored: Stored | None) -> int | None:
 
 
 async def _anchored(log: Log, room: Id, table: Id, statement: Stored) -> Start | None:
-    """The start at a statement whose `prev` is the hash of a commit before it; None where there is no such commit."""
+    """The start at a statement that extends a commit before it; None where it does not.
+
+    A second copy of an old statement does not: another message follows that commit already.
+    """
     try:
         commit = decode_commit(statement.data)
     except msgspec.MsgspecError:
@@ -157,6 +160,9 @@ async def _anchored(log: Log, room: Id, table: Id, statement: Stored) -> Start |
             break
         if digest(before.data) == commit.prev:
             return _start(room, before, commit, statement)
+        outline = outline_of(before.data)
+        if outline is not None and outline.prev == commit.prev:
+            break
         sequence = before.sequence
     return None
 

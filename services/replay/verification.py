@@ -36,6 +36,13 @@ class Written(NamedTuple):
     by: str
 
 
+class Doubted(NamedTuple):
+    """A commit that the next one does not follow: that one says that its hash is `claimed`."""
+
+    commit: Written
+    claimed: Sha256
+
+
 class Verification:
     """A verification under way. `commits` and `hands` count what was examined, `ignored` what was passed over."""
 
@@ -53,7 +60,7 @@ class Verification:
         self._keys = keys or {}
         self._known: set[Sha256] = set()
         self._by_the_rules: Table | None = None  # the state if the last commit was altered after it was written
-        self._doubted: Written | None = None  # the commit that the last one does not follow
+        self._doubted: Doubted | None = None  # the commit that the last one does not follow
         self._pending: Message | None = None  # was due, and did not extend the chain
         self._ahead: int | None = None
         self._last = Written(table.n, "")
@@ -135,13 +142,22 @@ class Verification:
 
     def _vouch(self, commit: Commit) -> Iterator[Finding]:
         """A commit that the next one follows is as it was written; so the one that it does not follow is not."""
-        doubted = self._doubted
-        if doubted is None or doubted.n == commit.n - 1:
+        if self._doubted is None:
             return
-        self._doubted = None
+        doubted, claimed = self._doubted
         if doubted.n == commit.n - 2:
             witness = f"commit {doubted.n + 1}, which commit {commit.n} follows, tells so"
-            yield faults.altered(doubted.n, doubted.by, witness)
+            yield faults.altered(doubted.n, doubted.by, witness, derived=claimed)
+            self._remember_as_it_was(doubted.n, claimed)
+        if doubted.n < commit.n - 1:
+            self._doubted = None
+
+    def _remember_as_it_was(self, n: int, head: Sha256) -> None:
+        """Later statements name the hash of the command's commit as it was written, not as it was altered."""
+        self.table.accepted = {
+            key: msgspec.structs.replace(known, head=head) if known.n == n else known
+            for key, known in self.table.accepted.items()
+        }
 
     def _damaged(self, outline: Outline | None, judged: Judged, message: Message) -> Iterator[Finding]:
         """In an exported file a line that is not the next commit is a fault, and the examination goes on behind it."""
@@ -214,7 +230,7 @@ class Verification:
             yield from self._unreadable(outline, judged.reason, data)
 
     def _does_not_follow(self, outline: Outline) -> Finding:
-        self._doubted = self._last
+        self._doubted = Doubted(self._last, outline.prev)
         return faults.does_not_follow(outline, self.table.head)
 
     def _unreadable(self, outline: Outline, reason: str, data: bytes) -> Iterator[Finding]:

@@ -20,7 +20,7 @@ from services.aggregate.fold import Verdict, commit_of, fold, read
 from services.aggregate.table import Table
 from services.bus.memory import MemoryLog
 from services.dealer import decider as dealer
-from services.dealer.decks import SealedDecks
+from services.dealer.decks import Decks, SealedDecks
 from services.dealer.vault import HandName, MasterKeys
 from services.rake import decider as rake
 from services.settlement import decider as settlement
@@ -70,7 +70,7 @@ PLAYERS: Final = ("alice", "bob", "carol", "dave", "erin", "frank")
 class Session:
     """A table, its log, and a clock that moves when it is told to."""
 
-    def __init__(self, seed: int = 0, table: str = "T1") -> None:
+    def __init__(self, seed: int = 0, table: str = "T1", decks: Decks | None = None) -> None:
         self.random = Random(seed)
         self.table = Table(room=ROOM, id=table)
         self.log = MemoryLog()
@@ -81,7 +81,7 @@ class Session:
         self._sequence = 0
         self._sent = 0
         self._drawn = seed
-        self._seconds = 0
+        self._arranged = decks
 
     @property
     def messages(self) -> list[tuple[str, bytes]]:
@@ -187,7 +187,9 @@ class Session:
                     return HandKey(room=ROOM, table=self.table.id, hand=hand, key_id=seed.key_id, key=key)
         raise KeyError(hand)
 
-    def _decks(self) -> SealedDecks:
+    def _decks(self) -> Decks:
+        if self._arranged is not None:
+            return self._arranged
         self._drawn += 1
         drawn = sha256(f"{self.table.id}/{self._drawn}/{self.table.n}".encode()).digest()
         return SealedDecks(MASTERS, drawn, drawn[:12])
