@@ -1,0 +1,119 @@
+"""Hands are found without an index, and a fold may begin at any of them."""
+
+import pytest
+
+from contracts.codec import encode
+from contracts.events.table import HandStarted
+from contracts.subjects import guarded
+from services.aggregate.table import Table
+from services.bus import reader
+from services.bus.log import Stored
+from services.bus.memory import MemoryLog
+from services.bus.reading import Reading
+from tests.replay.playing import GAMES, ROOM, Session, session
+
+
+class CountingLog(MemoryLog):
+    """Counts the questions of a search."""
+
+    def __init__(self, messages: list[Stored]) -> None:
+        super().__init__()
+        self.probes = 0
+        for message in messages:
+            _, room, table, service, fact = message.subject.split(".")
+            address = guarded(room, table, service, fact)
+            last = self._tables[address.guard]
+            self.store(address, message.data, last[-1].sequence if last else 0)
+
+    async def next_of(self, room: str, table: str, service: str, fact: str, sequence: int) -> Stored | None:
+        self.probes += 1
+        return await super().next_of(room, table, service, fact, sequence)
+
+
+def log_of(*played: Session) -> CountingLog:
+    return CountingLog([message for each in played for message in each.log.messages])
+
+
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("seed", range(3))
+def test_the_fold_from_any_hand_started_equals_the_fold_from_the_first_commit(game: str, seed: int) -> None:
+    """DESIGN 2: a statement carries all that the fold keeps between hands."""
+    played = session(game, seed, hands=6)
+    reading = Reading.of(ROOM, played.table.id)
+    statements = 0
+    for index, (commit, message) in enumerate(zip(played.commits, played.messages, strict=True)):
+        if isinstance(commit.events[0], HandStarted):
+            begun = Reading(Table(room=ROOM, id=played.table.id, n=commit.n - 1, head=commit.prev, at=reading.table.at))
+            for later in played.messages[index:]:
+                begun.take(later)
+            assert begun.table == played.table
+            statements += 1
+        reading.take(message)
+    assert statements >= 6
+    assert reading.table == played.table
+
+
+async def test_every_hand_is_found_in_a_few_probes() -> None:
+    """The search halves the log: nine probes for a thousand hands."""
+    played = session("nlhe", seed=4, hands=16)
+    log = log_of(played)
+    for hand in range(1, played.table.hands + 1):
+        log.probes = 0
+        start = await reader.from_hand(log, ROOM, played.table.id, hand)
+        commits = [commit async for commit, _ in reader.commits(log, start, hand)]
+        assert commits == [commit for commit in played.commits if commit.hand == hand]
+        assert log.probes <= 9
+
+
+async def test_a_hand_is_found_among_the_messages_of_other_tables(nlhe: Session, lo8: Session) -> None:
+    log = log_of(lo8, nlhe)
+    start = await reader.from_hand(log, ROOM, nlhe.table.id, 3)
+    commits = [commit async for commit, _ in reader.commits(log, start, 3)]
+    assert commits == [commit for commit in nlhe.commits if commit.hand == 3]
+
+
+async def test_a_partial_read_is_anchored_on_the_commit_before_it(nlhe: Session) -> None:
+    start = await reader.from_hand(log_of(nlhe), ROOM, nlhe.table.id, 4)
+    before = next(commit for commit in reversed(nlhe.commits) if commit.hand == 3)
+    assert (start.table.n, start.table.at) == (before.n, before.at)
+    assert start.table.config is None
+
+
+async def test_a_message_that_is_no_part_of_the_log_does_not_mislead_the_search(nlhe: Session) -> None:
+    """DESIGN 1: what does not extend the chain is passed over, also where it says that it is a hand."""
+    table = nlhe.table.id
+    log = log_of(nlhe)
+    third = next(commit for commit in nlhe.commits if commit.hand == 3)
+    forged = encode(third)
+    address = guarded(ROOM, table, "table", "hand_started")
+    log.store(address, forged, log.messages[-1].sequence)
+    for hand in range(1, nlhe.table.hands + 1):
+        start = await reader.from_hand(log, ROOM, table, hand)
+        commits = [commit async for commit, _ in reader.commits(log, start, hand)]
+        assert commits == [commit for commit in nlhe.commits if commit.hand == hand]
+    assert await reader.last_hand(log, ROOM, table) == nlhe.table.hands
+
+
+async def test_a_hand_that_was_not_played_is_said_not_to_be_there(nlhe: Session) -> None:
+    log = log_of(nlhe)
+    with pytest.raises(reader.NotFound, match=f"has no hand 99: it has played {nlhe.table.hands}"):
+        await reader.from_hand(log, ROOM, nlhe.table.id, 99)
+    with pytest.raises(reader.NotFound, match="there is no table nowhere in room main"):
+        await reader.from_hand(log, ROOM, "nowhere", 1)
+
+
+async def test_a_table_is_folded_from_its_last_statement(nlhe: Session) -> None:
+    log = log_of(nlhe)
+    start = await reader.from_last_statement(log, ROOM, nlhe.table.id)
+    reading = await reader.folded(log, start)
+    assert start.table.n > len(nlhe.commits) - 40
+    assert reading.table == nlhe.table
+
+
+async def test_reading_begins_at_the_statement_before_a_commit(nlhe: Session) -> None:
+    log = log_of(nlhe)
+    for n in (1, 6, 40, len(nlhe.commits)):
+        start = await reader.from_commit(log, ROOM, nlhe.table.id, n)
+        first = start.table.n + 1
+        begins = [commit.n for commit in nlhe.commits if commit.n <= n and isinstance(commit.events[0], HandStarted)]
+        assert first == (begins[-1] if begins else 1)
