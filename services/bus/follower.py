@@ -45,10 +45,7 @@ class Follower:
             self._followings.append(await self.log.follow(room, self.receive))
         for room in self.rooms:
             names = await self.log.tables(room)
-            slots = asyncio.Semaphore(LOADS_MAX)
-            async with asyncio.TaskGroup() as group:
-                for name in names:
-                    group.create_task(self._load(room, name, slots))
+            await self._load_all(room, names)
             tails = (replica.sequence for replica in self.replicas.values() if replica.table.room == room)
             self._seen[room] = max(tails, default=0)
         self._loaded = True
@@ -93,9 +90,9 @@ class Follower:
         self._seen[room] = max(seen, sequence)
         return True
 
-    def take(self, replica: Replica, stored: Stored) -> Commit | None:
+    def take(self, replica: Replica, stored: Stored, *, in_order: bool = False) -> Commit | None:
         """Folds a stored message into its replica, and tells the watchers. Raises `Gap`."""
-        commit = replica.take(stored)
+        commit = replica.take(stored, in_order=in_order)
         self._after(replica, commit, stored)
         return commit
 
@@ -138,13 +135,25 @@ class Follower:
         ahead: Gap | None = None
         async for stored in self.log.read(room, table, replica.sequence):
             try:
-                self.take(replica, stored)
+                self.take(replica, stored, in_order=True)
             except Gap as gap:
                 ahead = gap
                 break
         if ahead is not None:
             replica.halt(f"the log has a hole: {ahead}")
             self._after(replica, None, Stored(0, "", b"", None))
+
+    async def _load_all(self, room: str, names: Iterable[str]) -> None:
+        slots = asyncio.Semaphore(LOADS_MAX)
+        try:
+            async with asyncio.TaskGroup() as group:
+                for name in names:
+                    group.create_task(self._load(room, name, slots))
+        except ExceptionGroup as errors:
+            unavailable, others = errors.split(Unavailable)
+            if others is not None:
+                raise
+            raise Unavailable(f"room {room}: {unavailable}") from errors
 
     async def _load(self, room: str, name: str, slots: asyncio.Semaphore) -> None:
         async with slots:

@@ -187,7 +187,9 @@ class Loop:
                 sequence = await self.log.append(room, table, self.service, fact, data, expected)
             except Conflict:
                 await self._settled(replica, pending)
-                return pending.landed is True
+                if not doubted or replica.sequence != expected or replica.halted is not None:
+                    return pending.landed is True
+                # Nothing to be read explains the conflict: an earlier attempt of ours may be under way.
             except InDoubt:
                 doubted = True
             except Refused:

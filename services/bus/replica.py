@@ -57,11 +57,11 @@ class Replica:
         """Starts from a fold, or the anchor of a partial read, to which all up to `sequence` belongs."""
         self.table, self.sequence = table, sequence
 
-    def take(self, stored: Stored) -> Commit | None:
+    def take(self, stored: Stored, *, in_order: bool = False) -> Commit | None:
         """Folds a stored message if it is the table's next commit, and gives the commit.
 
-        What was taken before is passed over, what is not part of the log is counted. Raises `Gap` when commits
-        between are missing.
+        What was taken before is passed over. `in_order`: nothing lies between it and the last message taken, so that
+        it is counted if it is not part of the log. Raises `Gap` when commits between are missing, or may be.
         """
         if stored.sequence <= self.sequence or self.halted is not None:
             return None
@@ -74,6 +74,8 @@ class Replica:
         if reading.verdict is Verdict.UNREADABLE:
             self.halt(reading.reason)
             return None
+        if not in_order:
+            raise Gap(reading.reason)
         self.sequence = stored.sequence
         self.ignored += 1
         logger.error("message_ignored", table=self.table.id, sequence=stored.sequence, reason=reading.reason)
@@ -130,7 +132,7 @@ class Replica:
 
 
 class Gap(Exception):
-    """A commit came whose predecessors have not been read: read on from the last one known."""
+    """A message came whose predecessors may not all have been read: read on from the last one known."""
 
 
 type Watcher = Callable[[Replica, Commit, Stored], None]
