@@ -1,6 +1,7 @@
 """The one loop of every service: fold the log, ask what is owed, append it with the expected sequence (DESIGN 3)."""
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from random import Random
 from typing import Final
@@ -231,7 +232,8 @@ class Loop:
 
     async def _sweep(self) -> None:
         while not self._closing.is_set():
-            await asyncio.sleep(SWEEP_S)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._closing.wait(), SWEEP_S)
             for replica in list(self.follower.owing[self.service].values()):
                 if not self._closing.is_set() and self._neglected(replica):
                     self._spawn(self.pay(replica))
