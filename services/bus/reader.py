@@ -169,10 +169,12 @@ async def _anchored(log: Log, room: Id, table: Id, statement: Stored) -> Start |
 
 def _start(room: Id, before: Stored, commit: Commit, statement: Stored) -> Start | None:
     try:
-        at = decode_commit(before.data).at
+        previous = decode_commit(before.data)
     except msgspec.MsgspecError:
         return None
-    anchor = Table(room=room, id=commit.table, n=commit.n - 1, head=commit.prev, at=at)
+    if previous.n != commit.n - 1:
+        return None
+    anchor = Table(room=room, id=commit.table, n=previous.n, head=commit.prev, at=previous.at)
     fits = read(anchor, statement.subject, statement.data).verdict is Verdict.NEXT
     return Start(anchor, statement.sequence - 1) if fits and is_statement(commit) else None
 

@@ -63,7 +63,9 @@ class Dealer:
 
     def views(self, table: Table, commit: Commit) -> list[OwnCards]:
         """The cards to send to their players once this commit, of the dealer's own, is acknowledged."""
-        if table.hand is None or not any(isinstance(event, HoleCardsDealt) for event in commit.events):
+        if table.hand is None or table.hand.deal is None:  # the table is further than the commit that was acknowledged
+            return []
+        if not any(isinstance(event, HoleCardsDealt) for event in commit.events):
             return []
         deck = self.decks().deck(table)
         return [own_cards(table, seat, deck) for seat in table.hand.players]
