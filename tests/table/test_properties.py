@@ -83,7 +83,7 @@ def somebody(game: Game, chance: Random) -> None:
     player = f"P{chance.randrange(8)}"
     commands: tuple[AnyCommand, ...] = (
         TakeSeat(id="", player=player, buy_in=chance.randrange(30, 2000), choice=chance.choice(("wait", "post"))),
-        TakeSeat(id="", player=player, buy_in=chance.choice((30, 99, 2000))),
+        TakeSeat(id="", player=player, buy_in=chance.choice((99, 2000, 2000))),
         TopUp(id="", player=player, amount=chance.randrange(1, 1500)),
         SitOut(id="", player=player),
         ReturnToPlay(id="", player=player, choice=chance.choice(("wait", "post"))),
