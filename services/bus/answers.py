@@ -83,6 +83,11 @@ def acknowledged(answer: bytes) -> int:
     raise InDoubt(said)
 
 
+def sent_on(message: Msg) -> Stored:
+    """A message that the stream has sent on: here alone the last sequence is that of the subject before it."""
+    return msgspec.structs.replace(stored(message), previous=int(header(message, "Nats-Last-Sequence") or 0))
+
+
 def stored(message: Msg) -> Stored:
     """A message as the server sent it on or gave it out: what matters about it is in the headers."""
     headers = message.headers

@@ -141,7 +141,7 @@ class JetStreamLog:
     ) -> Subscribed:
         """Calls `deliver` with each commit once it is stored."""
         subject = subjects.fact_pattern(room, ANY, service, fact)
-        sink = Sink(lambda message: deliver(answers.stored(message)))
+        sink = Sink(lambda message: deliver(answers.sent_on(message)))
         subscription = await sink.subscribe(self._client, subject, queue)
         await settle(self._client)  # facts count from here
         return Subscribed(self._client, subscription)

@@ -23,13 +23,15 @@ class Stored(msgspec.Struct, frozen=True, gc=False):
     """One stored message.
 
     `subject` is the one it is stored at (`table....`), however it was read. `time` is when the server stored
-    it (UTC), none in a log that knows no time.
+    it (UTC), none in a log that knows no time. `previous`, told of followed messages alone, is the sequence of the
+    last one before it on the same subject, 0 for none: who has not read up to there has missed something.
     """
 
     sequence: int
     subject: str
     data: bytes
     time: datetime | None
+    previous: int = 0
 
 
 class Conflict(Exception):

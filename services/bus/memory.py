@@ -119,7 +119,10 @@ class MemoryLog:
         last = found[-1].sequence if found else 0
         if last != expected:
             raise Conflict(f"{address.guard}: expected sequence {expected}, found {last}")
-        message = Stored(len(self.messages) + 1, address.subject, data, None)
+        before = _last(self._facts[address.subject])
+        message = Stored(
+            len(self.messages) + 1, address.subject, data, None, before.sequence if before is not None else 0
+        )
         self.messages.append(message)
         found.append(message)
         self._facts[address.subject].append(message)

@@ -291,3 +291,15 @@ async def test_a_message_of_any_bytes_is_stored_as_it_is(log: Log) -> None:
     tail = await log.tail("main", "T1")
     assert tail is not None
     assert tail.data == b""
+
+
+async def test_a_followed_commit_tells_the_one_before_it_on_its_subject(log: Log) -> None:
+    """So that a second copy of an old commit is not taken for the next one by whoever missed the first."""
+    followed = Followed()
+    following = await log.follow("main", followed)
+    first = await say(log, "T1", "one", 0)
+    second = await say(log, "T1", "two", first, "street_closed")
+    third = await say(log, "T1", "one", second)
+    seen = await followed.until(lambda seen: len(seen) == 3)
+    assert [(message.sequence, message.previous) for message in seen] == [(first, 0), (second, 0), (third, first)]
+    await following.stop()
