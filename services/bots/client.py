@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import Final
+from typing import Final, Self
 
 import msgspec
 from nats.aio.client import Client
@@ -41,7 +41,7 @@ class RoomClient:
         self._line = line
 
     @classmethod
-    async def open(cls, settings: Settings, user: str, kind: ActorKind) -> "RoomClient":
+    async def open(cls, settings: Settings, user: str, kind: ActorKind) -> Self:
         """Connects as a user of the settings' credentials. Raises OSError or ConnectionError."""
         line = Line(user)
         client = await connect(settings, Credentials.read(settings.credentials_file), line)

@@ -1,0 +1,1 @@
+"""Services as operating system processes: killed, stopped, started again, and never told."""

@@ -1,0 +1,119 @@
+"""Bots at several tables through the bus, and what the log says of them afterwards."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from itertools import pairwise
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from services.bots.client import RoomClient
+from services.bots.games import GAMES, SEATS, config_of, stakes_of
+from services.bots.table import BotTable, Plan
+from services.bus.log import Log
+from services.bus.server import EmbeddedServer
+from services.bus.settings import Settings
+from services.command_line.proof import Account, prove, replay_log
+from services.command_line.serve import make_streams
+from services.rake.schedules import party
+
+ROOM: Final = "main"
+
+
+@asynccontextmanager
+async def a_server(folder: Path) -> AsyncIterator[Settings]:
+    """A server with its streams, held by the test; gives the settings with which processes reach it."""
+    async with EmbeddedServer(folder) as server:
+        settings = Settings(nats_url=server.url, credentials_path=server.directory / "credentials.json")
+        await make_streams(settings)
+        yield settings
+
+
+def plans(tables: int, hands: int, bots: int = SEATS) -> list[Plan]:
+    """So many tables, every game among them, with rake."""
+    games = list(GAMES)
+    chosen = [games[number % len(games)] for number in range(tables)]
+    return [
+        Plan(ROOM, f"T{number}", config_of(game, party(GAMES[game][1], stakes_of(game))), bots, hands, seed=number)
+        for number, game in enumerate(chosen)
+    ]
+
+
+@asynccontextmanager
+async def people(settings: Settings) -> AsyncIterator[tuple[RoomClient, RoomClient]]:
+    """A lobby and a connection for all players."""
+    lobby = await RoomClient.open(settings, "lobby", "lobby")
+    players = await RoomClient.open(settings, "players", "player")
+    try:
+        yield lobby, players
+    finally:
+        await lobby.close()
+        await players.close()
+
+
+async def play(
+    settings: Settings, wanted: Sequence[Plan], kind: type[RoomClient] = RoomClient
+) -> tuple[list[BotTable], list[RoomClient]]:
+    """Plays all tables to their end; gives them, and the closed connections with their counts."""
+    lobby = await kind.open(settings, "lobby", "lobby")
+    players = await kind.open(settings, "players", "player")
+    tables = {plan.table: BotTable(plan, lobby, players) for plan in wanted}
+    await lobby.follow(ROOM, lambda view: tables[view.table].show(view))
+    try:
+        async with asyncio.TaskGroup() as group:
+            for table in tables.values():
+                group.create_task(table.play())
+    finally:
+        await lobby.close()
+        await players.close()
+    return list(tables.values()), [lobby, players]
+
+
+class Proof(msgspec.Struct):
+    """What the log says of a table: its account, what is wrong with it, and its longest silence in seconds."""
+
+    table: str
+    account: Account
+    faults: list[str]
+    silence_s: float
+    after: str
+
+
+async def proofs(settings: Settings, tables: Sequence[str]) -> list[Proof]:
+    """Verifies the whole log of each table."""
+    async with replay_log(settings) as log:
+        return [await _proof(log, table) for table in tables]
+
+
+async def _proof(log: Log, table: str) -> Proof:
+    account, findings = await prove(log, ROOM, table)
+    messages = [message async for message in log.read(ROOM, table)]
+    silence_s, after = 0.0, ""
+    for one, two in pairwise(messages):
+        assert one.time is not None
+        assert two.time is not None
+        waited_s = (two.time - one.time).total_seconds()
+        if waited_s > silence_s:
+            silence_s, after = waited_s, f"{one.subject} at {one.time.time()}"
+    return Proof(table, account, [str(finding) for finding in findings], silence_s, after)
+
+
+def played_and_sound(found: Sequence[Proof], wanted: Sequence[Plan]) -> None:
+    """Asserts that every hand was completed, everything verifies, and no chip came or went unseen."""
+    assert {proof.table: proof.faults for proof in found} == {plan.table: [] for plan in wanted}
+    for proof, plan in zip(found, wanted, strict=True):
+        account = proof.account
+        assert account.hands >= plan.hands, f"{plan.table} played {account.hands} hands of {plan.hands}"
+        assert account.chips_in == account.chips_out + account.rake, plan.table
+
+
+def longest_silence(found: Sequence[Proof]) -> Proof:
+    """The table that waited longest between two commits."""
+    return max(found, key=lambda proof: proof.silence_s)
+
+
+def measured(said: str) -> None:
+    """Shows what was measured to whoever runs the tests with `-s` or `-rP`."""
+    print(said)  # noqa: T201

@@ -1,0 +1,86 @@
+"""DESIGN 4: a command is known by who sent it and its id; whichever replica gets it, it counts once."""
+
+import asyncio
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from contracts.codec import decode_commit
+from contracts.commands import AnyCommand, OpenTable
+from contracts.outcomes import Accepted, Outcome, Rejected
+from services.bots.client import RoomClient
+from services.bots.games import config_of
+from services.bus.settings import Settings
+from services.command_line.proof import replay_log
+from tests.processes.fleet import Fleet
+from tests.processes.playing import ROOM, a_server, plans, play, played_and_sound, proofs
+
+pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.xdist_group("processes")]
+
+EVERYTHING = ("table", "dealer", "rake", "settlement", "views")
+TABLES = tuple(f"T{number}" for number in range(20))
+
+
+class TwiceClient(RoomClient):
+    """Sends every command twice at the same moment; `answers` are by table, sender and id."""
+
+    answers: dict[tuple[str, str, str], tuple[Outcome, ...]]
+
+    async def command(self, room: str, table: str, name: str, command: AnyCommand) -> Outcome:
+        """Gives the first answer."""
+        answers = await self.sent_twice(room, table, name, command, command)
+        self.__dict__.setdefault("answers", {})[table, name, command.id] = answers
+        return answers[0]
+
+    async def sent_twice(
+        self, room: str, table: str, name: str, one: AnyCommand, other: AnyCommand
+    ) -> tuple[Outcome, Outcome]:
+        """Sends two commands at the same moment and gives both answers."""
+        send = super().command
+        return await asyncio.gather(send(room, table, name, one), send(room, table, name, other))
+
+
+async def accepted(settings: Settings, table: str) -> Counter[tuple[str, str, str]]:
+    """How often each command is a cause in a table's log."""
+    async with replay_log(settings) as log:
+        causes = [decode_commit(stored.data).cause async for stored in log.read(ROOM, table)]
+    return Counter((table, cause.actor.name, cause.command.id) for cause in causes if cause is not None)
+
+
+async def test_every_command_sent_twice_at_once_counts_once_and_is_answered_alike(tmp_path: Path) -> None:
+    wanted = plans(tables=4, hands=4, bots=3)
+    async with a_server(tmp_path) as settings, Fleet(settings, (EVERYTHING, EVERYTHING)) as fleet:
+        _, clients = await play(settings, wanted, TwiceClient)
+        played_and_sound(await proofs(settings, [plan.table for plan in wanted]), wanted)
+        answered: dict[tuple[str, str, str], tuple[Outcome, ...]] = {}
+        for client in clients:
+            assert isinstance(client, TwiceClient)
+            answered |= client.answers
+        different = {command: pair for command, pair in answered.items() if not _alike(*pair)}
+        assert different == {}
+        causes = sum((await asyncio.gather(*(accepted(settings, plan.table) for plan in wanted))), Counter())
+        assert causes == {command: 1 for command, pair in answered.items() if isinstance(pair[0], Accepted)}
+        assert fleet.alarms() == []
+
+
+def _alike(one: Outcome, two: Outcome) -> bool:
+    """The same acceptance, or refused for the same reason: a refusal says at which commit it was decided."""
+    if isinstance(one, Rejected) and isinstance(two, Rejected):
+        return (one.id, one.code) == (two.id, two.code)
+    return one == two
+
+
+async def test_of_two_commands_under_one_id_one_is_accepted_and_the_other_told(tmp_path: Path) -> None:
+    async with a_server(tmp_path) as settings, Fleet(settings, (EVERYTHING, EVERYTHING)):
+        lobby = await TwiceClient.open(settings, "lobby", "lobby")
+        one, other = (OpenTable(id="open", config=config_of(game, None)) for game in ("nlhe", "plo"))
+        for table in TABLES:
+            both = await lobby.sent_twice(ROOM, table, "lobby", one, other)
+            yes, no = sorted(both, key=lambda outcome: isinstance(outcome, Rejected))
+            assert isinstance(yes, Accepted)
+            assert isinstance(no, Rejected)
+            assert (yes.id, yes.n, no.id, no.code, no.n) == ("open", 1, "open", "duplicate_id", 1)
+            assert no.message == "Commit 1 answered another command with the id open; ids are used once."
+            assert await accepted(settings, table) == {(table, "lobby", "open"): 1}
+        await lobby.close()
