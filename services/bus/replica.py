@@ -61,7 +61,7 @@ class Replica:
         """Folds a stored message if it is the table's next commit, and gives the commit.
 
         What was taken before is passed over. `in_order`: nothing lies between it and the last message taken, so that
-        it is counted if it is not part of the log. Else it may be a second copy of a commit that was not read yet, which
+        it is counted if it is not part of the log. Else it may be a second copy of a commit that was not read yet:
         its `previous` tells. Raises `Gap` when commits between are missing, or may be.
         """
         if stored.sequence <= self.sequence or self.halted is not None:
