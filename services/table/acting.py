@@ -15,7 +15,10 @@ from services.table.refusals import actions, legal, refuse
 
 
 def act(table: Table, config: TableConfig, cause: Cause, command: Act, at: Instant) -> tuple[AnyEvent, ...] | Rejected:
-    """The events of a decision at one's turn, or why it is none; amounts are never corrected (R51)."""
+    """The events of a decision at one's turn, or why it is none; amounts are never corrected (R51).
+
+    A decision is in time as long as the log does not say that the time ran out.
+    """
     hand = table.hand
     if hand is None:
         return refuse(table, cause, "no_hand", "No hand is in progress; decisions are taken in a hand.")
@@ -28,9 +31,6 @@ def act(table: Table, config: TableConfig, cause: Cause, command: Act, at: Insta
     if command.turn != hand.turn_number:
         message = f"Turn {hand.turn_number} is open, not {command.turn}."
         return refuse(table, cause, "stale", message, legal(hand))
-    if not (record.away or record.leaving) and play.took_ms(hand, cause.arrived) >= turn.act_ms:
-        message = f"The time for turn {command.turn} is over; the table decides for the player."
-        return refuse(table, cause, "not_your_turn", message, legal(hand))
     decision = _decision(table, config, cause, command, turn)
     if isinstance(decision, Rejected):
         return decision

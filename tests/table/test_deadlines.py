@@ -50,12 +50,23 @@ def test_who_runs_out_of_time_facing_nothing_checks_and_folds_the_next_time() ->
     assert (action.seat, action.action, action.timed_out) == (2, "fold", False)
 
 
-def test_a_decision_that_arrives_when_the_time_is_over_is_refused() -> None:
-    """R116: whoever reads the log later sees why."""
+def test_a_decision_is_in_time_as_long_as_its_time_out_is_not_in_the_log() -> None:
+    """R116: the log alone says who was first, the player or the clock."""
     game = three_handed()
     turn = game.table.hand.turn_number if game.table.hand is not None else None
     assert turn is not None
     game.wait(SECONDS_30)
+    assert not isinstance(game.send("player", "P3", Act(id="late", turn=turn, action="call")), Rejected)
+    action = game.last(ActionTaken)
+    assert (action.seat, action.action, action.timed_out, action.took_ms) == (3, "call", False, SECONDS_30)
+
+
+def test_a_decision_after_the_time_out_is_refused() -> None:
+    """R116: the clock was first."""
+    game = three_handed()
+    turn = game.table.hand.turn_number if game.table.hand is not None else None
+    assert turn is not None
+    game.wait(SECONDS_30).settle()
     refused = game.send("player", "P3", Act(id="late", turn=turn, action="call"))
     assert isinstance(refused, Rejected)
     assert refused.code == "not_your_turn"
