@@ -88,10 +88,9 @@ async def asking(where: Where, user: str) -> AsyncIterator[Client]:
 @contextlib.asynccontextmanager
 async def connected(settings: Settings, user: str) -> AsyncIterator[Client]:
     """A connection as one of the users whose password the credentials hold. Raises `CannotRead`."""
-    file = settings.credentials_file
+    file, line = settings.credentials_file, Line(user)
     try:
-        credentials = Credentials.read(file)
-        client = await connect(settings, credentials, Line(user))
+        client = await connect(settings, Credentials.read(file), line)
     except (OSError, msgspec.MsgspecError) as error:
         raise CannotRead(f"no connection as {user!r} with the credentials in {file}: {error}") from error
     except KeyError as error:
@@ -99,6 +98,7 @@ async def connected(settings: Settings, user: str) -> AsyncIterator[Client]:
     try:
         yield client
     finally:
+        line.ending = True
         await client.close()
 
 

@@ -31,7 +31,7 @@ def laid_open(event: AnyEvent) -> Iterator[tuple[str, DealtCard]]:
 def unpublished(table: Table, event: AnyEvent) -> Iterator[Difference]:
     """The cards of an event whose hashes were not published for their positions before the deal (R31)."""
     hand = table.hand
-    if hand is None:
+    if hand is None or not isinstance(event, BoardDealt | HandsRevealed):
         return
     hashes = hand.deck.hashes if hand.deck is not None else ()
     for field, card in laid_open(event):
@@ -43,10 +43,9 @@ def unpublished(table: Table, event: AnyEvent) -> Iterator[Difference]:
 
 def not_a_deck(event: AnyEvent) -> Iterator[Difference]:
     """A published deck is 52 hashes, no two the same."""
-    if isinstance(event, DeckShuffled) and len(set(event.hashes)) != CARDS:
-        yield Difference("hashes: how many different ones", str(len(set(event.hashes))), str(CARDS))
-    if isinstance(event, DeckShuffled) and len(event.hashes) != CARDS:
-        yield Difference("hashes: how many", str(len(event.hashes)), str(CARDS))
+    if isinstance(event, DeckShuffled) and not len(event.hashes) == len(set(event.hashes)) == CARDS:
+        found = f"{len(event.hashes)} hashes, {len(set(event.hashes))} different"
+        yield Difference("hashes", found, f"{CARDS} different ones")
 
 
 def opened(table: Id, number: int, rules: int, shuffled: DeckShuffled, keys: HandKeys) -> Deck | None:

@@ -35,10 +35,10 @@ def broken(before: Table, event: Event, after: Table) -> Iterator[Difference]:
 def chips(table: Table) -> int:
     """All chips on a table: behind, and in the middle."""
     if table.hand is None:
-        return sum(record.stack for record in table.seats.values())
+        return sum([record.stack for record in table.seats.values()])
     players = table.hand.players
-    behind = sum(player.stack for player in players.values())
-    others = sum(record.stack for record in table.seats.values() if record.seat not in players)
+    behind = sum([player.stack for player in players.values()])
+    others = sum([record.stack for seat, record in table.seats.items() if seat not in players])
     return behind + table.hand.pot + others
 
 

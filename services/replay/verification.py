@@ -68,13 +68,17 @@ class Verification:
 
     def take(self, message: Message) -> Iterator[Finding]:
         """Examines the next message."""
-        outline = outline_of(message[1])
-        if outline is not None:
-            yield from self._restore_the_original(outline)
+        if self._by_the_rules is not None:
+            yield from self._restore_the_original(self._by_the_rules, message)
         judged = read(self.table, *message)
         if judged.verdict is Verdict.NEXT and judged.commit is not None:
             yield from self._accept(judged.commit, message[1])
-        elif judged.verdict is Verdict.UNREADABLE and outline is not None:
+        else:
+            yield from self._not_the_next(judged, message)
+
+    def _not_the_next(self, judged: Judged, message: Message) -> Iterator[Finding]:
+        outline = outline_of(message[1])
+        if judged.verdict is Verdict.UNREADABLE and outline is not None:
             yield from self._unreadable(outline, judged.reason, message[1])
         elif outline is not None and self._is_built_upon(outline):
             yield from self._pending_was_meant()
@@ -130,12 +134,12 @@ class Verification:
         if known != found:
             yield faults.another_head(commit.n, commit.by, found, known)
 
-    def _restore_the_original(self, outline: Outline) -> Iterator[Finding]:
+    def _restore_the_original(self, original: Table, message: Message) -> Iterator[Finding]:
         """Goes on from what the rules give in place of the last commit, if that is what this one follows."""
-        original = self._by_the_rules
-        if original is None:
+        outline = outline_of(message[1])
+        if outline is None or original.head == self.table.head:
             return
-        if (outline.n, outline.prev) == (original.n + 1, original.head) and original.head != self.table.head:
+        if (outline.n, outline.prev) == (original.n + 1, original.head):
             witness = f"commit {outline.n} follows what the rules give here"
             yield faults.altered(original.n, self._last.by, witness, self.table.head, original.head)
             self.table, self._by_the_rules = original, None

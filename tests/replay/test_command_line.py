@@ -1,0 +1,207 @@
+"""The commands, over a room on disk: what they print, and the codes they end with."""
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from contracts.codec import decode_commit, encode
+from services import cli
+from services.command_line.sources import hand_keys
+from tests.replay.conftest import store
+from tests.replay.playing import Session
+
+pytestmark = pytest.mark.server
+
+
+class Ran(msgspec.Struct):
+    code: int
+    out: str
+    err: str
+
+    def json(self) -> Any:
+        return msgspec.json.decode(self.out)
+
+
+def croupier(*arguments: object) -> Ran:
+    """Runs the command as a shell would."""
+    command = [sys.executable, "-m", "services.cli", *map(str, arguments)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    return Ran(ran.returncode, ran.stdout, ran.stderr)
+
+
+def test_tables_are_listed(room: Path, nlhe: Session, plo8: Session) -> None:
+    listed = croupier("tables", "--data", room, "--json")
+    assert listed.code == 0
+    assert [(line["table"], line["n"], line["head"], line["hands"]) for line in listed.json()] == [
+        (played.table.id, played.table.n, played.table.head, played.table.hands) for played in (nlhe, plo8)
+    ]
+    people = croupier("tables", "--data", room)
+    assert all(text in people.out for text in ("nlhe-1", "pot limit", "50/100", "open"))
+
+
+def test_hands_are_listed(room: Path, nlhe: Session) -> None:
+    listed = croupier("hands", "nlhe-1", "--last", 3, "--data", room, "--json").json()
+    last = nlhe.table.hands
+    assert [line["hand"] for line in listed] == [last - 2, last - 1, last]
+    for line in listed:
+        of_hand = [commit for commit in nlhe.commits if commit.hand == line["hand"]]
+        assert (line["first"], line["last"]) == (of_hand[0].n, of_hand[-1].n)
+
+
+def test_every_table_is_verified_and_its_published_heads_with_it(room: Path) -> None:
+    verified = croupier("verify", "--data", room)
+    assert verified.code == 0
+    assert verified.out.count("sound: chain, cards, invariants and every decision hold") == 2
+
+
+def test_a_live_log_that_went_back_behind_a_published_head_is_different(tmp_path: Path, nlhe: Session) -> None:
+    """DESIGN 1: a head ahead of the log means that the log went back."""
+    head = msgspec.json.encode({"n": nlhe.table.n, "hash": nlhe.table.head})
+    junk = [("heads.rake.main.nlhe-1", head), ("table.main.nlhe-1.table.hand_started", b"junk")]
+    asyncio.run(store(tmp_path, {"nlhe-1": nlhe.lines[:-4]}, junk))
+    verified = croupier("verify", "nlhe-1", "--data", tmp_path, "--json")
+    assert verified.code == 1
+    report = verified.json()["tables"][0]
+    assert (report["ignored"], report["last"]) == (1, nlhe.table.n - 4)
+    assert [(finding["kind"], finding["n"]) for finding in report["findings"]] == [("head", nlhe.table.n)]
+
+
+def test_an_export_is_the_log_byte_for_byte_and_verifies_as_a_file(room: Path, tmp_path: Path, nlhe: Session) -> None:
+    file = tmp_path / "log.jsonl"
+    assert croupier("export", "nlhe-1", "--data", room, "--to", file).code == 0
+    assert file.read_bytes() == b"".join(line + b"\n" for line in nlhe.lines)
+    assert croupier("export", "nlhe-1", "--data", room).out.encode() == file.read_bytes()
+    head = f"{nlhe.table.n}:{nlhe.table.head}"
+    assert croupier("verify", "--file", file, "--head", head).code == 0
+    assert croupier("verify", "nlhe-1", "--file", file).code == 0
+    wrong = croupier("verify", "--file", file, "--head", f"{nlhe.table.n}:{'0' * 64}")
+    assert wrong.code == 1
+    assert "not the commit that somebody else knows by this number" in wrong.out
+
+
+def test_a_hand_is_exported_and_verified_alone(room: Path, tmp_path: Path, nlhe: Session) -> None:
+    file, keys = tmp_path / "hand.jsonl", tmp_path / "keys.json"
+    keys.write_bytes(msgspec.json.encode(nlhe.hand_key(3)))
+    assert croupier("export", "nlhe-1", 3, "--data", room, "--to", file).code == 0
+    of_hand = [line for commit, line in zip(nlhe.commits, nlhe.lines, strict=True) if commit.hand == 3]
+    assert file.read_bytes().splitlines() == of_hand
+    assert croupier("verify", "nlhe-1", 3, "--file", file, "--hand-keys", keys).code == 0
+    assert croupier("verify", "nlhe-1", 3, "--data", room, "--hand-keys", keys).code == 0
+    alone = croupier("verify", "--file", file)
+    assert alone.code == 1
+    assert "to verify a part of a log, name its hand" in alone.out
+    first = decode_commit(of_hand[0])
+    assert croupier("verify", "--file", file, "--head", f"{first.n - 1}:{first.prev}").code == 0
+
+
+def test_an_altered_file_is_different_and_a_damaged_one_unreadable(tmp_path: Path, nlhe: Session) -> None:
+    lines = list(nlhe.lines)
+    commit = decode_commit(lines[-1])
+    lines[-1] = encode(msgspec.structs.replace(commit, hand=commit.hand + 1))
+    file = tmp_path / "log.jsonl"
+    file.write_bytes(b"\n".join(lines) + b"\n")
+    different = croupier("verify", "--file", file)
+    assert different.code == 1
+    assert f"commit {commit.n} ({commit.by}): hand: not what the {commit.by} service's rules give" in different.out
+    file.write_bytes(b"\n".join(nlhe.lines)[:-10])
+    assert croupier("verify", "--file", file).code == 2
+
+
+def test_a_hand_is_told_with_its_key(room: Path, tmp_path: Path, nlhe: Session) -> None:
+    keys = tmp_path / "keys.json"
+    keys.write_bytes(msgspec.json.encode([nlhe.hand_key(2)]))
+    assert hand_keys([keys]) == {2: nlhe.hand_key(2)}
+    plain = croupier("replay", "nlhe-1", 2, "--data", room)
+    whole = croupier("replay", "nlhe-1", 2, "--data", room, "--hand-keys", keys)
+    assert (plain.code, whole.code) == (0, 0)
+    assert plain.out.startswith("Hand 2 at table nlhe-1: no limit holdem, blinds 50/100, real USD\n")
+    assert "by the hand key" not in plain.out
+    assert "by the hand key" in whole.out
+    told = croupier("replay", "nlhe-1", 2, "--data", room, "--json").json()
+    assert [line["text"] for line in told["lines"]][:1] == plain.out.splitlines()[:1]
+
+
+def test_a_state_in_the_middle_of_a_hand_is_shown(room: Path, nlhe: Session) -> None:
+    first, last = (nlhe.commits[index].n for index in (7, -1))
+    shown = croupier("replay", "nlhe-1", 1, "--at", first, "--data", room)
+    assert shown.code == 0
+    assert shown.out.startswith(f"Table nlhe-1 after commit {first} (")
+    assert croupier("replay", "nlhe-1", 1, "--at", first, "--data", room, "--json").json()["n"] == first
+    outside = croupier("replay", "nlhe-1", 1, "--at", last, "--data", room)
+    assert outside.code == 2
+    assert f"--at {last} is no commit of hand 1: it has commits 7 to " in outside.err
+
+
+def test_without_a_dealer_no_key_is_revealed(room: Path) -> None:
+    refused = croupier("reveal", "nlhe-1", 1, "--data", room)
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err == "croupier: no dealer answers: start one with `croupier serve`\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("hands", "no such table", "--data", "."), "'no such table' is no name of a table"),
+        (("tables", "--data", "/nowhere"), "there is no log in /nowhere"),
+        (("tables", "--data", "/nowhere", "--nats", "nats://127.0.0.1:1"), "not both"),
+        (("tables", "--nats", "nats://127.0.0.1:1", "--credentials", "/nowhere.json"), "No such file"),
+        (("tables", "--room", "a.b", "--data", "/nowhere"), "--room 'a.b' is no name of a room"),
+        (("verify", "--file", "/nowhere.jsonl"), "/nowhere.jsonl: No such file or directory"),
+        (("verify", "--head", "7:abc", "--file", "/nowhere.jsonl"), "--head '7:abc' is not N:HASH"),
+        (
+            ("verify", "--head", f"7:{'0' * 64}", "--data", "/nowhere"),
+            "--head and --hand-keys are of one table: name it",
+        ),
+        (("verify", "T1", "--hand-keys", "/nowhere.json"), "/nowhere.json: No such file or directory"),
+    ],
+)
+def test_what_cannot_be_meant_is_said_in_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], sentence: str
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["croupier", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 2
+    said = capsys.readouterr()
+    assert said.err.startswith("croupier: ")
+    assert sentence in said.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("hands", "T9"), "croupier: there is no table T9 in room main\n"),
+        (("replay", "nlhe-1", "99", "--room", "high"), "croupier: there is no table nlhe-1 in room high\n"),
+    ],
+)
+def test_what_is_not_there_is_said_in_a_sentence(room: Path, arguments: tuple[str, ...], sentence: str) -> None:
+    ran = croupier(*arguments, "--data", room)
+    assert (ran.code, ran.err) == (2, sentence)
+
+
+@pytest.mark.parametrize("arguments", [("hands",), ("replay", "T1", "one"), ("verify", "T1", "0"), ("deal",)])
+def test_arguments_that_do_not_fit_end_with_code_2(arguments: tuple[str, ...]) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "services.cli", *arguments], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 2
+    assert "Error" in ran.stdout + ran.stderr
+    assert "Traceback" not in ran.stdout + ran.stderr
+
+
+def test_help_reads_nothing_that_only_commands_need() -> None:
+    """A help page is there at once: no NATS, no FastStream, no crypto."""
+    code = (
+        "import sys; from services import cli; sys.argv = ['croupier', '--help']\n"
+        "try: cli.main()\n"
+        "except SystemExit: pass\n"
+        "print(sorted({'nats', 'faststream', 'structlog', 'cryptography', 'msgspec'}.intersection(sys.modules)))"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "verify" in ran.stdout
+    assert ran.stdout.splitlines()[-1] == "[]"
