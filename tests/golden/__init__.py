@@ -1,0 +1,1 @@
+"""Logs of every released version, which must fold for ever; `python -m tests.golden` writes those of this release."""

@@ -1,0 +1,38 @@
+"""Writes the golden logs of a version that is about to be released; those of released ones are never written again."""
+
+import sys
+
+import msgspec
+
+from contracts.commands import CloseTable, PauseTable, ResumeTable
+from contracts.events.dealer import HandKeyRevealed
+from tests.golden.logs import HERE, states_of
+from tests.replay.playing import Session, session
+
+SESSIONS = {"nlhe": 9, "plo8": 6, "lo8": 12}
+"""Game -> seed of a session with side pots, all-ins, time-outs and seats that are given up."""
+HANDS = 12
+
+
+def write(version: str) -> None:
+    folder = HERE / version
+    folder.mkdir(exist_ok=True)
+    for game, seed in SESSIONS.items():
+        played = session(game, seed, HANDS)
+        close(played)
+        keys = [played.hand_key(hand) for hand in range(1, played.table.hands + 1)]
+        states = states_of(played.messages, played.table.id)
+        (folder / f"{game}.jsonl").write_bytes(b"".join(line + b"\n" for line in played.lines))
+        (folder / f"{game}.keys.json").write_bytes(msgspec.json.format(msgspec.json.encode(keys)))
+        (folder / f"{game}.states.json").write_bytes(msgspec.json.format(msgspec.json.encode(states)))
+
+
+def close(played: Session) -> None:
+    """The last hand's key is given out, and the operator pauses the table, opens it again, and closes it."""
+    played.append("dealer", (HandKeyRevealed(hand=played.table.hands, to="auditor"),))
+    for command in (PauseTable, ResumeTable, PauseTable, CloseTable):
+        refused = played.send("operator", "floor", lambda key, hand, command=command: command(id=key, hand=hand))  # type: ignore[misc]
+        assert refused is None, refused
+
+
+write(sys.argv[1])
