@@ -6,9 +6,9 @@ from services.aggregate.table import Hand
 from services.conformance import rakes, rooms
 from services.conformance.actions import play_actions
 from services.conformance.findings import Difference, Differing, Findings, Skipped
-from services.conformance.opening import NUMBER, open_recorded
+from services.conformance.opening import open_recorded
 from services.conformance.outcome import Outcome, outcome
-from services.conformance.play import Playing
+from services.conformance.play import HAND, Tables
 from services.conformance.recorded import GAMES, Recorded
 from services.conformance.results import compare_results
 from services.conformance.seating import TooManyPlaces, at_table
@@ -17,7 +17,7 @@ from services.conformance.tables import compare_seating
 from services.dealer.scripted import Script, ScriptedDecks
 
 
-def check_hand(recorded: Recorded) -> list[Difference]:
+def check_hand(recorded: Recorded, tables: Tables) -> list[Difference]:
     """The differences of one hand. Raises `Skipped` where it cannot be played here."""
     contradiction = flaw(recorded)
     if contradiction is not None:
@@ -25,7 +25,7 @@ def check_hand(recorded: Recorded) -> list[Difference]:
     hand = _at_table(recorded)
     config = rooms.config(hand)
     script = Script(hole={seat: cards for seat, cards in hand.hole.items() if cards}, board=hand.board)
-    playing = Playing(ScriptedDecks({NUMBER: script}), partial(rakes.in_its_place, hand))
+    playing = tables(ScriptedDecks({HAND: script}), partial(rakes.in_its_place, hand))
     findings = Findings(hand.id)
     try:
         open_recorded(playing, hand, config)
@@ -37,7 +37,7 @@ def check_hand(recorded: Recorded) -> list[Difference]:
     except Differing:
         pass
     if hand.expect is not None and hand.expect.seating is not None:
-        compare_seating(findings, hand, hand.expect.seating)
+        compare_seating(findings, hand.expect.seating, tables)
     return findings.found
 
 

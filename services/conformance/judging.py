@@ -1,13 +1,16 @@
 """Judges whole files: each case is played, and what differs or is not covered is listed."""
 
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from services.conformance.files import Unreadable, cases
 from services.conformance.findings import Difference, FileReport, NotCovered, Report, Skipped
 from services.conformance.hands import check_hand
-from services.conformance.play import OutOfOrder
+from services.conformance.in_memory import InMemory
+from services.conformance.play import OutOfOrder, Tables
 from services.conformance.recorded import Recorded
 from services.conformance.tables import check_button
 from services.conformance.vector_hands import check_vector_hand
@@ -33,50 +36,57 @@ NOT_COVERED: Final = {
 """Kinds of vectors that are not played, and why."""
 
 
-def check_files(paths: Iterable[Path]) -> Report:
-    """Checks every file; one that cannot be read does not keep the others from being checked."""
+def check_files(paths: Iterable[Path], tables: Tables = InMemory, *, at_once: int = 1) -> Report:
+    """Checks every file at such tables, so many cases at once; an unreadable one keeps no other from being checked."""
     report = Report()
     for path in paths:
         try:
-            report.files.append(check_file(path))
+            report.files.append(check_file(path, tables, at_once=at_once))
         except Unreadable as fault:
             report.unreadable.append(str(fault))
     return report
 
 
-def check_file(path: Path) -> FileReport:
+def check_file(path: Path, tables: Tables = InMemory, *, at_once: int = 1) -> FileReport:
     """Checks one file. Raises `Unreadable`."""
     report = FileReport(file=str(path))
-    for case in cases(path):
-        report.hands += 1
-        try:
-            found = check_case(case)
-        except Skipped as reason:
-            report.not_covered.append(NotCovered(case.id, str(reason)))
-            continue
-        report.differ.extend(found)
-        report.agree += not found
+    judge = partial(_judged, tables)
+    with ThreadPoolExecutor(at_once) as threads:
+        for found in map(judge, cases(path)) if at_once == 1 else threads.map(judge, cases(path)):
+            report.hands += 1
+            if isinstance(found, NotCovered):
+                report.not_covered.append(found)
+            else:
+                report.differ.extend(found)
+                report.agree += not found
     return report
 
 
-def check_case(case: Case) -> list[Difference]:
+def _judged(tables: Tables, case: Case) -> list[Difference] | NotCovered:
+    try:
+        return check_case(case, tables)
+    except Skipped as reason:
+        return NotCovered(case.id, str(reason))
+
+
+def check_case(case: Case, tables: Tables = InMemory) -> list[Difference]:
     """The differences of one case; a service that breaks down is one too. Raises `Skipped`."""
     try:
-        return _check(case)
+        return _check(case, tables)
     except OutOfOrder as fault:
         return [Difference(case.id, "the services go on", None, str(fault))]
 
 
-def _check(case: Case) -> list[Difference]:
+def _check(case: Case, tables: Tables) -> list[Difference]:
     match case:
         case Recorded():
-            return check_hand(case)
+            return check_hand(case, tables)
         case HandVector():
-            return check_vector_hand(case)
+            return check_vector_hand(case, tables)
         case ButtonVector():
-            return check_button(case)
+            return check_button(case, tables)
         case DealVector():
-            return check_deal(case)
+            return check_deal(case, tables)
         case GuidelineVector():
             return check_guideline(case)
         case RakeVector():

@@ -1,18 +1,14 @@
 """How a hand begins at a table of ours: from recorded positions and posts, or by the table service's own rules."""
 
 from collections.abc import Sequence
-from typing import Final
 
 from contracts.events.state import Positions, Post, SeatRecord, TableRecord
 from contracts.events.table import HandStarted, TableOpened, TableRestated
 from contracts.games import TableConfig
-from services.conformance.play import Playing, player
+from services.conformance.play import HAND, Playing, player
 from services.conformance.recorded import Recorded
 from services.table.betting.turn import clockwise
 from services.table.blinds import hand_started
-
-NUMBER: Final = 1
-"""The number of the only hand of such a table."""
 
 
 def open_recorded(playing: Playing, hand: Recorded, config: TableConfig) -> None:
@@ -24,9 +20,9 @@ def open_recorded(playing: Playing, hand: Recorded, config: TableConfig) -> None
         SeatRecord(seat=seated.seat, player=player(seated.seat), stack=seated.stack, sat=order)
         for order, seated in enumerate(hand.seats, 1)
     )
-    _restate(playing, TableRecord(config=config, status="paused", hands=NUMBER - 1, sittings=len(seats), seats=seats))
+    _restate(playing, TableRecord(config=config, status="paused", hands=HAND - 1, sittings=len(seats), seats=seats))
     dealt = [seated.seat for seated in hand.seats]
-    started = hand_started(playing.table, playing.at, _positions(hand), dealt, _posts(hand))
+    started = hand_started(playing.table, playing.now, _positions(hand), dealt, _posts(hand))
     playing.append("table", (started,))
 
 
@@ -35,8 +31,7 @@ def open_next(
 ) -> HandStarted | None:
     """Brings a table into a state between two hands and lets the table service start the next; None: it does not."""
     sittings = max((seat.sat for seat in seats), default=0)
-    hands = NUMBER - 1 if last is None else NUMBER
-    record = TableRecord(config=config, status="open", hands=hands, sittings=sittings, seats=tuple(seats), last=last)
+    record = TableRecord(config=config, status="open", hands=HAND - 1, sittings=sittings, seats=tuple(seats), last=last)
     _restate(playing, record)
     return playing.start()
 

@@ -8,8 +8,8 @@ from contracts.events.table import HandStarted
 from contracts.games import BuyIn, Options, Stakes, TableConfig
 from services.conformance.findings import Difference, Findings
 from services.conformance.opening import open_next
-from services.conformance.play import Playing, player
-from services.conformance.recorded import ExpectedSeating, Recorded
+from services.conformance.play import Tables, player, unraked
+from services.conformance.recorded import ExpectedSeating
 from services.conformance.vectors import ButtonSeat, ButtonVector
 from services.dealer.scripted import ScriptedDecks
 
@@ -25,7 +25,7 @@ EXTRA: Final = {
 """Posts out of turn, as vectors write them."""
 
 
-def check_button(vector: ButtonVector) -> list[Difference]:
+def check_button(vector: ButtonVector, tables: Tables) -> list[Difference]:
     """The differences of one vector about positions.
 
     A fresh start is seen in the debts: it wipes those of everybody who plays (R29).
@@ -35,7 +35,7 @@ def check_button(vector: ButtonVector) -> list[Difference]:
     options = Options(first_button=given.first_button, button_mode=given.mode)
     before = given.prev
     last = None if before is None else Positions(button=before.button, small_blind=before.sb, big_blind=before.bb)
-    started = _start(seats, options, last)
+    started = _start(tables, seats, options, last)
     findings = Findings(vector.id)
     findings.compare("a hand starts", expect.start, started is not None)
     if started is None:
@@ -53,13 +53,13 @@ def check_button(vector: ButtonVector) -> list[Difference]:
     return findings.found
 
 
-def compare_seating(findings: Findings, hand: Recorded, expect: ExpectedSeating) -> None:
+def compare_seating(findings: Findings, expect: ExpectedSeating, tables: Tables) -> None:
     """Compares the positions after one player left, by the rule that the case names."""
     before = expect.before
     stays = [seat for seat in before.seats if seat != expect.leaves]
     seats = [_seat(seat, ButtonSeat(active=True, since=order)) for order, seat in enumerate(stays, 1)]
     last = Positions(button=before.button, small_blind=before.small_blind, big_blind=before.big_blind)
-    started = _start(seats, Options(button_mode="dead" if "dead" in expect.rule else "moving"), last)
+    started = _start(tables, seats, Options(button_mode="dead" if "dead" in expect.rule else "moving"), last)
     got = None if started is None else started.positions
     after = expect.after
     small = None if after.dead_small_blind else after.small_blind
@@ -70,11 +70,11 @@ def compare_seating(findings: Findings, hand: Recorded, expect: ExpectedSeating)
     )
 
 
-def _start(seats: list[SeatRecord], options: Options, last: Positions | None) -> HandStarted | None:
+def _start(tables: Tables, seats: list[SeatRecord], options: Options, last: Positions | None) -> HandStarted | None:
     config = TableConfig(
         variant="holdem", limit="no_limit", stakes=STAKES, seats=10, buy_in=BuyIn(minimum=1), options=options
     )
-    return open_next(Playing(ScriptedDecks({})), config, seats, last)
+    return open_next(tables(ScriptedDecks({}), unraked), config, seats, last)
 
 
 def _seat(seat: Seat, found: ButtonSeat) -> SeatRecord:

@@ -17,7 +17,7 @@ from contracts.games import BuyIn, Options, Stakes, TableConfig
 from services.conformance.findings import Difference, Differing, Findings, Skipped
 from services.conformance.opening import open_next
 from services.conformance.outcome import Outcome, outcome
-from services.conformance.play import Playing, player
+from services.conformance.play import HAND, Playing, Tables, player, unraked
 from services.conformance.rooms import ACT_MS
 from services.conformance.vectors import LIMITS, Checkpoint, HandVector, Legal, VectorPot, VectorWorth
 from services.dealer.scripted import Script, ScriptedDecks
@@ -35,12 +35,12 @@ POSTED: Final[dict[PostKind, str]] = {
 """How a vector's log calls a post."""
 
 
-def check_vector_hand(vector: HandVector) -> list[Difference]:
+def check_vector_hand(vector: HandVector, tables: Tables) -> list[Difference]:
     """The differences of one hand. Raises `Skipped` where an option is unknown here."""
     config = _config(vector)
     findings = Findings(vector.id)
     script = Script(hole=_dealable(vector), board=vector.board)
-    playing = Playing(ScriptedDecks({1: script, 2: script}))
+    playing = tables(ScriptedDecks({HAND: script}), unraked)
     started = open_next(playing, config, _seats(vector), _last(vector))
     try:
         findings.require("the hand that starts", "one", "none" if started is None else "one")

@@ -11,7 +11,7 @@ from contracts.games import BuyIn, Options, Stakes, TableConfig, Variant
 from services.aggregate.table import Table
 from services.conformance.findings import Difference, Findings
 from services.conformance.opening import open_next
-from services.conformance.play import TABLE, Playing, player
+from services.conformance.play import Playing, Tables, player, unraked
 from services.conformance.vectors import DealVector, GuidelineVector, RakeVector, RankVector
 from services.dealer.deck import Deck
 from services.dealer.decks import hand_in_progress
@@ -23,7 +23,7 @@ from services.table.blinds import small_blind_guideline
 STACK: Final = 10_000
 
 
-def check_deal(vector: DealVector) -> list[Difference]:
+def check_deal(vector: DealVector, tables: Tables) -> list[Difference]:
     """Deals a hand that everybody checks down, and compares where each card went.
 
     The hole cards, the burns and the board are those of the log; a burn is there by its place in the deck.
@@ -31,7 +31,7 @@ def check_deal(vector: DealVector) -> list[Difference]:
     given, expect = vector.input, vector.expect
     variant: Variant = "holdem" if given.hole_cards == 2 else "omaha"  # noqa: PLR2004
     deck = Deck(given.deck_top_first, tuple(f"{place:032x}" for place in range(len(DECK))))
-    playing = Playing(_OneDeck(deck))
+    playing = tables(_OneDeck(deck), unraked)
     _check_down(playing, given.order, variant, burn=given.burn)
     boards = [event for event in playing.events if isinstance(event, BoardDealt)]
     revealed = next(event for event in playing.events if isinstance(event, HandsRevealed))
@@ -54,7 +54,7 @@ class _OneDeck:
         self._deck = deck
 
     def shuffle(self, table: Table) -> DeckShuffled:
-        hashes = self._deck.hashes(TABLE, hand_in_progress(table).number)
+        hashes = self._deck.hashes(table.id, hand_in_progress(table).number)
         return DeckShuffled(hashes=hashes, seed=SealedSeed(key_id=SCRIPTED, nonce="", ciphertext=""))
 
     def deck(self, _: Table, /) -> Deck:

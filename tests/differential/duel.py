@@ -11,9 +11,10 @@ from contracts.data import Seat
 from contracts.events.state import SeatRecord, Turn
 from contracts.games import HOLE_CARDS, BuyIn, Limit, Stakes, TableConfig, Variant
 from services.aggregate.table import Hand
+from services.conformance.in_memory import InMemory
 from services.conformance.opening import open_next
 from services.conformance.outcome import Outcome, outcome
-from services.conformance.play import Playing, player
+from services.conformance.play import player
 from services.dealer.scripted import Script, ScriptedDecks
 from tests.differential.oracle import Oracle
 
@@ -52,7 +53,7 @@ class Duel:
         each, cards = HOLE_CARDS[deal.variant], iter(deal.deck)
         hole = {record.seat: tuple(next(cards) for _ in range(each)) for record in seats}
         board = tuple(next(cards) for _ in range(5))
-        self.playing = Playing(ScriptedDecks({1: Script(hole=hole, board=board)}))
+        self.playing = InMemory(ScriptedDecks({1: Script(hole=hole, board=board)}))
         started = open_next(self.playing, self.config, seats, None)
         assert started is not None
         self.started = started
