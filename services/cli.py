@@ -134,11 +134,12 @@ def export(
     *,
     to: Annotated[Path | None, Parameter(help="Write to this file; default: print.")] = None,
     where: Where = NOWHERE,
+    json: Json = False,
 ) -> int:
     """Take out a log, or one hand, as JSON lines: the very bytes of its commits."""
     from services.command_line import proving, sources
 
-    return _run(proving.export(where, sources.table_name(table), hand, to=to))
+    return _run(proving.export(where, sources.table_name(table), hand, to=to, json=json))
 
 
 OTHERS: Final = {

@@ -2,12 +2,14 @@
 
 import sys
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 if TYPE_CHECKING:
     from rich.table import Table as Grid
+
+WIDTH_MAX: Final = 400
 
 
 def print_json(value: object) -> None:
@@ -32,7 +34,11 @@ def print_grid(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None
     """Prints rows under their headings; numbers stand to the right."""
     from rich.console import Console
 
-    Console(highlight=False).print(_grid(columns, list(rows)))
+    grid = _grid(columns, list(rows))
+    console = Console(highlight=False)
+    # A name that is cut is of no use for the next command: rather a line that is longer than the screen.
+    console.width = max(console.width, console.measure(grid, options=console.options.update(width=WIDTH_MAX)).maximum)
+    console.print(grid, soft_wrap=True)
 
 
 def _grid(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> "Grid":

@@ -161,7 +161,7 @@ _VERDICTS: Final = (
 
 
 def _words(report: Report) -> Iterator[str]:
-    what = f"commits {report.first} to {report.last}, {report.hands} hands"
+    what = f"commits {report.first} to {report.last}, {report.hands} {'hand' if report.hands == 1 else 'hands'}"
     yield f"Table {report.table}: {_VERDICTS[report.code]} ({what}, head {report.last}:{report.head})"
     if report.findings and report.findings[0].field == "n" and report.findings[0].n == 1:
         yield "  to verify a part of a log, name its hand, or give the commit before it with --head N:HASH"
@@ -173,8 +173,8 @@ def _words(report: Report) -> Iterator[str]:
         yield f"  and {len(report.findings) - FINDINGS_PRINTED_MAX} more: --json shows all"
 
 
-async def export(where: Where, table: Id, hand: int | None, *, to: Path | None) -> int:
-    """Writes a table's log, or one hand of it, as JSON lines: the commits' very bytes."""
+async def export(where: Where, table: Id, hand: int | None, *, to: Path | None, json: bool) -> int:
+    """Writes a table's log, or one hand of it, as JSON lines: the commits' very bytes; `json` says what was written."""
     async with opened(where) as room:
         if hand is None:
             start = await reader.from_the_beginning(room.log, where.room, table)
@@ -186,6 +186,8 @@ async def export(where: Where, table: Id, hand: int | None, *, to: Path | None) 
         print_bytes(lines)
         return 0
     _write(to, b"".join(lines))
+    if json:
+        print_json({"written": str(to), "table": table, "commits": len(commits)})
     return 0
 
 

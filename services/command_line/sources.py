@@ -114,12 +114,13 @@ async def _settings(where: Where) -> AsyncIterator[Settings]:
     if not (folder / "jetstream").is_dir():
         raise CannotRead(f"there is no log in {folder}: name a folder with --data, or a server with --nats")
     async with contextlib.AsyncExitStack() as stack:
+        refused: ServerFailed | None = None
         try:
             server = await stack.enter_async_context(EmbeddedServer(folder))
+            settings = msgspec.structs.replace(settings, nats_url=server.url)
         except ServerFailed as error:
-            yield await _running_there(settings, error)
-        else:
-            yield msgspec.structs.replace(settings, nats_url=server.url)
+            refused = error
+        yield settings if refused is None else await _running_there(settings, refused)
 
 
 async def _running_there(settings: Settings, error: ServerFailed) -> Settings:
