@@ -12,7 +12,7 @@ from contracts.codec import encode
 from contracts.commands import Act
 from contracts.data import Instant, Seat
 from contracts.events import AnyEvent, Service, fact_of
-from contracts.events.table import HandEnded, HandStarted
+from contracts.events.table import HandStarted
 from contracts.outcomes import Rejected
 from contracts.subjects import read_commit
 from services.aggregate.debts import debt
@@ -116,10 +116,7 @@ class _Remote:
 
     def _waits_for_a_player(self) -> bool:
         owed = debt(self.table)
-        return self._is_over() or (owed is not None and owed.duty == "act_for_player")
-
-    def _is_over(self) -> bool:
-        return any(isinstance(event, HandEnded) for event in self.events[-3:]) or self.table.hand is None
+        return self.table.hand is None or (owed is not None and owed.duty == "act_for_player")
 
     def _until(self, reached: Callable[[], bool]) -> None:
         """Folds what is heard until a condition holds. Raises `OutOfOrder` where nothing more comes."""

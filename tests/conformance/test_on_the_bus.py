@@ -1,0 +1,29 @@
+"""The same hands through running services: every decision is a player's command, every card a scripted dealer's."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from services.command_line.check import check
+from tests.conformance.cases import RULES, SAMPLES, recorded
+
+
+@pytest.mark.server
+@pytest.mark.slow
+def test_what_agrees_in_memory_agrees_over_the_bus(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Faults, disputes and a sample of every game; one altered hand shows that differences come through."""
+    tampered = recorded("plo8-dc8ddfb09ea5")
+    tampered["payouts"] = {seat: amount + 1 for seat, amount in tampered["payouts"].items()}
+    altered = tmp_path / "altered.jsonl"
+    altered.write_text(json.dumps(tampered))
+    assert check(RULES / "faults.jsonl", RULES / "vectors.json", *SAMPLES, altered, bus=True, json=True) == 1
+    *files, told = json.loads(capsys.readouterr().out)["files"]
+    assert [file["differ"] for file in files] == [[]] * len(files)
+    counts = {Path(file["file"]).stem: (file["hands"], file["agree"]) for file in files}
+    assert counts["faults"] == (27, 27)
+    assert counts["vectors"] == (101, 88)
+    assert counts["disputes"] == (36, 34)
+    games = [count for stem, count in counts.items() if stem not in ("faults", "vectors", "disputes")]
+    assert all(hands == agree for hands, agree in games)
+    assert [difference["what"] for difference in told["differ"]] == ["payouts"]
