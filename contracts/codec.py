@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from contracts.commands import AnyCommand
-from contracts.commit import Commit
+from contracts.commit import COMMIT_VERSION, Commit
 from contracts.data import Sha256
 from contracts.outcomes import Outcome
 from contracts.upcasts import current
@@ -25,24 +25,38 @@ def digest(data: bytes) -> Sha256:
     return sha256(data).hexdigest()
 
 
+def decode_by[T](decoder: msgspec.json.Decoder[T], data: bytes) -> T:
+    """Reads bytes that anybody may have written. Raises `msgspec.MsgspecError` on anything but what is decoded.
+
+    That includes what nests more deeply than a decoder goes, for which msgspec itself raises RecursionError.
+    """
+    try:
+        return decoder.decode(data)
+    except RecursionError as error:
+        raise msgspec.DecodeError("nested too deeply") from error
+
+
 def decode_commit(data: bytes) -> Commit:
     """Reads a commit of any released version. Raises `msgspec.MsgspecError` on anything else."""
-    return _commits.decode(current(data))
+    commit = decode_by(_commits, current(data))
+    if commit.v != COMMIT_VERSION:
+        raise msgspec.ValidationError(f"version {commit.v} of commits is not known here; {COMMIT_VERSION} is")
+    return commit
 
 
 def decode_command(data: bytes) -> AnyCommand:
     """Reads a command. Raises `msgspec.MsgspecError` on anything else."""
-    return _commands.decode(data)
+    return decode_by(_commands, data)
 
 
 def decode_outcome(data: bytes) -> Outcome:
     """Reads an answer to a command. Raises `msgspec.MsgspecError` on anything else."""
-    return _outcomes.decode(data)
+    return decode_by(_outcomes, data)
 
 
 def decode[T: msgspec.Struct](data: bytes, of: type[T]) -> T:
     """Reads any other struct. Raises `msgspec.MsgspecError` on anything else."""
-    return msgspec.json.decode(data, type=of)
+    return decode_by(msgspec.json.Decoder(of), data)
 
 
 def builtins(struct: msgspec.Struct) -> dict[str, Any]:

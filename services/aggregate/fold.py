@@ -4,7 +4,7 @@ from enum import Enum
 
 import msgspec
 
-from contracts.codec import decode_commit, digest, encode
+from contracts.codec import decode_by, decode_commit, digest, encode
 from contracts.commit import COMMIT_VERSION, Cause, Commit
 from contracts.data import Instant
 from contracts.events import SERVICES, AnyEvent, Service, emitter_of, fact_of
@@ -51,7 +51,7 @@ def read(table: Table, subject: str, data: bytes) -> Reading:
     UNREADABLE: it extends the chain, and this release cannot read it: nothing may fold past it.
     """
     try:
-        outline = _outlines.decode(data)
+        outline = decode_by(_outlines, data)
     except msgspec.MsgspecError as error:
         return Reading(Verdict.IGNORED, reason=f"not a commit: {error}")
     if outline.table != table.id:

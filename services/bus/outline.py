@@ -2,6 +2,8 @@
 
 import msgspec
 
+from contracts.codec import decode_by
+
 
 class Tagged(msgspec.Struct):
     """An event of which only the kind is read."""
@@ -26,6 +28,6 @@ _outlines = msgspec.json.Decoder(Outline)
 def outline_of(data: bytes) -> Outline | None:
     """The outline of a commit, None for bytes that are no commit at all."""
     try:
-        return _outlines.decode(data)
+        return decode_by(_outlines, data)
     except msgspec.MsgspecError:
         return None
