@@ -47,6 +47,8 @@ async def verify_live(
         raise WrongArgument("--head and --hand-keys are of one table: name it")
     async with opened(where) as room:
         names = [table] if table is not None else await room.log.tables(where.room)
+        if not names:
+            raise CannotRead(f"there is no table in room {where.room}: nothing was verified")
         reports = [await _verify_table(room, where.room, name, hand, known, keys) for name in names]
     return _say(reports, json=json)
 

@@ -69,9 +69,11 @@ def deck_as_recorded(commit: Commit) -> Deck:
     """
     known = {card.position: card for event in commit.events for _, card in laid_open(event)}
     dealt = {card.card for card in known.values()}
-    rest = iter([card for card in DECK if card not in dealt])
-    cards = tuple(known[place].card if place in known else next(rest, "") for place in range(CARDS))
-    return Deck(cards, tuple(known[place].salt if place in known else "" for place in range(CARDS)))
+    cards, salts = [card for card in DECK if card not in dealt], [""] * CARDS
+    for place in sorted(known):
+        cards.insert(place, known[place].card)
+        salts[place] = known[place].salt
+    return Deck(tuple(cards), tuple(salts))
 
 
 __all__ = [

@@ -84,7 +84,7 @@ def _folded(table: Table, commit: Commit) -> Iterator[Finding]:
     """Folds the events on a copy, and looks at the table after each."""
     draft = Draft(table, commit.at)
     for index, event in enumerate(commit.events):
-        before = draft.table.copy()
+        before = draft.table.copy() if index else table
         try:
             draft.emit(event)
             found = list(broken(before, event, draft.table))

@@ -175,6 +175,7 @@ def test_what_cannot_be_meant_is_said_in_a_sentence(
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
+        (("verify", "--room", "high"), "croupier: there is no table in room high: nothing was verified\n"),
         (("hands", "T9"), "croupier: there is no table T9 in room main\n"),
         (("replay", "nlhe-1", "99", "--room", "high"), "croupier: there is no table nlhe-1 in room high\n"),
     ],

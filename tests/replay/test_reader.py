@@ -3,14 +3,16 @@
 import pytest
 
 from contracts.codec import encode
-from contracts.events.table import HandStarted
+from contracts.commands import PauseTable, ResumeTable
+from contracts.events.table import HandStarted, TableRestated
 from contracts.subjects import guarded
-from services.aggregate.table import Table
+from services.aggregate.table import RESTATE_AFTER_COMMITS, Table
 from services.bus import reader
 from services.bus.log import Stored
 from services.bus.memory import MemoryLog
 from services.bus.reading import Reading
-from tests.replay.playing import GAMES, ROOM, Session, session
+from services.replay.verification import Verification, verify
+from tests.replay.playing import GAMES, NLHE, ROOM, Session, session
 
 
 class CountingLog(MemoryLog):
@@ -51,6 +53,26 @@ def test_the_fold_from_any_hand_started_equals_the_fold_from_the_first_commit(ga
         reading.take(message)
     assert statements >= 6
     assert reading.table == played.table
+
+
+def test_the_fold_from_a_restatement_equals_the_fold_from_the_first_commit() -> None:
+    """DESIGN 2: a table that goes 1,000 commits without a hand restates itself."""
+    played = Session()
+    played.open(NLHE)
+    assert played.sit("alice", 5000) is None
+    for _ in range(RESTATE_AFTER_COMMITS // 2):
+        for command in (PauseTable, ResumeTable):
+            played.send("operator", "floor", lambda key, hand, command=command: command(id=key, hand=hand))  # type: ignore[misc]
+    played.settle()
+    assert played.sit("bob", 5000) is None
+    played.play(2)
+    index = next(n for n, commit in enumerate(played.commits) if isinstance(commit.events[0], TableRestated))
+    commit = played.commits[index]
+    reading = Reading(Table(room=ROOM, id="T1", n=commit.n - 1, head=commit.prev, at=played.commits[index - 1].at))
+    for message in played.messages[index:]:
+        reading.take(message)
+    assert reading.table == played.table
+    assert list(verify(played.messages, Verification(Table(room=ROOM, id="T1")))) == []
 
 
 async def test_every_hand_is_found_in_a_few_probes() -> None:
