@@ -24,6 +24,9 @@ from services.dealer.scripted import Script, ScriptedDecks
 from services.settlement.ranking import worth
 from services.table.betting.turn import clockwise
 
+ALWAYS: Final[dict[str, Any]] = {"odd_chip": "left_of_button", "fold_when_can_check": True}
+"""Options that vectors name, of which only this value is played here."""
+
 POSTED: Final[dict[PostKind, str]] = {
     "small_blind": "small_blind",
     "big_blind": "big_blind",
@@ -56,9 +59,10 @@ def _config(vector: HandVector) -> TableConfig:
     options = dict(vector.options)
     allocation = options.pop("rake_allocation", "proportional")
     no_flop_no_drop = options.pop("no_flop_no_drop", True)
+    options = {name: value for name, value in options.items() if ALWAYS.get(name) != value}
     unknown = set(options) - set(Options.__struct_fields__)
     if unknown:
-        raise Skipped(f"the options {sorted(unknown)} are unknown here")
+        raise Skipped(f"the options {sorted(unknown)} are unknown here, or cannot be chosen")
     stakes = vector.stakes
     schedule = vector.rake
     return TableConfig(
@@ -73,10 +77,17 @@ def _config(vector: HandVector) -> TableConfig:
         ),
         seats=10,
         buy_in=BuyIn(minimum=1),
-        options=msgspec.convert({"act_ms": ACT_MS} | options, Options),
+        options=_options(options),
         rake=schedule.ours(allocation, no_flop_no_drop=no_flop_no_drop) if schedule is not None else None,
         money="play" if schedule is not None and schedule.play_money else "real",
     )
+
+
+def _options(chosen: dict[str, Any]) -> Options:
+    try:
+        return msgspec.convert({"act_ms": ACT_MS} | chosen, Options)
+    except msgspec.ValidationError as error:
+        raise Skipped(f"an option has a value that is unknown here: {error}") from error
 
 
 def _seats(vector: HandVector) -> list[SeatRecord]:

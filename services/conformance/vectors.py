@@ -1,58 +1,18 @@
 """The format of rule vectors: worked examples of the rule book, several kinds in one file."""
 
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
+from msgspec import Meta
 
 from contracts.cards import Card, Street
-from contracts.games import Limit, RakeBand, RakeSchedule, Variant
+from contracts.games import Limit, Variant
+from services.conformance.vector_schedules import VectorSchedule
+
+type VectorAction = Annotated[str, Meta(pattern=r"^\d{1,2}:(fold|check|call|allin|(bet|raise_to) \d{1,15})$")]
+"""A seat and what it does: `3:raise_to 350`."""
 
 LIMITS: Final[dict[str, Limit]] = {"NL": "no_limit", "PL": "pot_limit", "FL": "fixed_limit"}
-
-
-class VectorBand(msgspec.Struct, frozen=True):
-    """The rates for a number of players dealt in."""
-
-    players: tuple[int, int]
-    cap: int | None = None
-    step_pot: int = 0
-    step_rake: int = 0
-    bp: int = 0
-    breakpoints: tuple[tuple[int, int], ...] = ()
-
-
-class VectorSchedule(msgspec.Struct, frozen=True):
-    """A rake schedule."""
-
-    mode: Literal["step", "percent", "breakpoints"]
-    bands: tuple[VectorBand, ...]
-    id: str = "vector"
-    min_rake: int = 0
-    no_flop_no_drop: bool = True
-    play_money: bool = False
-
-    def ours(self, allocation: Literal["proportional", "main_first"], *, no_flop_no_drop: bool) -> RakeSchedule:
-        """The same schedule as a table of ours has it."""
-        bands = tuple(
-            RakeBand(
-                players=band.players,
-                cap=band.cap,
-                step_pot=band.step_pot,
-                step_rake=band.step_rake,
-                basis_points=band.bp,
-                thresholds=band.breakpoints,
-            )
-            for band in self.bands
-        )
-        return RakeSchedule(
-            id=self.id,
-            version=1,
-            mode=self.mode,
-            bands=bands,
-            minimum=self.min_rake,
-            no_flop_no_drop=no_flop_no_drop and self.no_flop_no_drop,
-            allocation=allocation,
-        )
 
 
 class VectorStakes(msgspec.Struct, frozen=True):
@@ -144,7 +104,7 @@ class HandVector(msgspec.Struct, frozen=True):
     button: int
     hole: dict[int, tuple[Card, ...]]
     board: tuple[Card, ...]
-    actions: tuple[str, ...]
+    actions: tuple[VectorAction, ...]
     expect: HandExpected
     rake: VectorSchedule | None = None
 
