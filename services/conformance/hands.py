@@ -38,6 +38,9 @@ def check_hand(recorded: Recorded, tables: Tables) -> list[Difference]:
         pass
     if hand.expect is not None and hand.expect.seating is not None:
         compare_seating(findings, hand.expect.seating, tables)
+    unknown_rule = rooms.unknown_rule(hand)
+    if findings.found and unknown_rule is not None:
+        raise Skipped(unknown_rule)
     return findings.found
 
 

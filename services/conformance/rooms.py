@@ -33,6 +33,14 @@ CHOICES: Final[tuple[tuple[str, Choice], ...]] = (
 )
 """What a dispute's rule says, and the option with which a table of ours plays the same."""
 
+OURS: Final = (
+    r"no other player can call in full",  # R148
+    r"short all-in big blind",  # R26
+    r"only one player has chips left and nothing to call",  # R48
+    r"heads-up with equal blinds",  # R44
+)
+"""What a dispute's rule says where our own rules do the same: no option is needed."""
+
 ELSEWHERE: Final[tuple[tuple[str, str], ...]] = (
     (
         r"sitting out.*folded|folds the all-in",
@@ -59,6 +67,14 @@ def config(hand: Recorded) -> TableConfig:
 def hole_cards(game: str) -> int:
     """Hole cards of each player in a game."""
     return HOLE_CARDS[GAMES[game][0]]
+
+
+def unknown_rule(hand: Recorded) -> str | None:
+    """The rule of a dispute for which no option is known, in a sentence."""
+    rule = hand.dispute.rule if hand.dispute is not None else ""
+    if not rule or any(re.search(pattern, rule) for pattern in (*OURS, *(pattern for pattern, _ in CHOICES))):
+        return None
+    return f"no option is known for the rule of that room: {rule}"
 
 
 def _stakes(hand: Recorded) -> Stakes:

@@ -142,3 +142,34 @@ def test_a_street_of_which_only_the_board_was_written_down_was_checked() -> None
     assert {action["street"] for action in silent["actions"]} == {"preflop", "turn"}
     assert told(silent) == []
     assert told(silent | {"board": []}) != []
+
+
+def test_after_a_second_straddle_the_seat_left_of_it_acts_first() -> None:
+    """R147: a straddle of 4 and one of 8 over blinds of 1/2; the first to act calls 8 or raises to 16."""
+    hand = crowded(button=0) | {"id": "straddled", "payouts": None, "uncalled": None, "actions": []}
+    hand["posts"] += [
+        {"seat": 4, "kind": "straddle", "amount": 4, "live": True},
+        {"seat": 5, "kind": "straddle", "amount": 8, "live": True},
+    ]
+    for seated in hand["seats"]:
+        seated["seat"] = seated["seat"] or 1
+    hand["button"] = 1
+    options = {"fold": True, "check": False, "call": 8, "raise_min": 16, "raise_max": 100}
+    hand["expect"] = {"options_at": [{"after_action": 0, "seat": 6, "options": options}]}
+    assert told(hand) == []
+
+
+def test_a_dispute_by_a_rule_that_nobody_knows_is_not_covered_where_it_differs() -> None:
+    """A rule without an option of ours is named; a hand that agrees without one agrees."""
+    disputed = recorded("lo-8e2816746384")
+    disputed["dispute"] = {"rule": "the dealer keeps every odd chip", "pokerkit": ""}
+    with pytest.raises(Skipped, match="no option is known for the rule of that room: the dealer keeps every odd chip"):
+        differences(disputed)
+    assert told(recorded("lhe-3f4201d3008c") | {"dispute": {"rule": "left-handed dealing"}}) == []
+
+
+def test_a_dispute_that_our_rules_settle_may_not_differ() -> None:
+    disputed = recorded("nlhe-0ee4ccf125b1")
+    assert "short all-in big blind" in disputed["dispute"]["rule"]
+    disputed["finishing"][next(iter(disputed["finishing"]))] += 1
+    assert told(disputed) == ["finishing stacks"]

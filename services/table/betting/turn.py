@@ -21,12 +21,13 @@ def clockwise(seat: Seat, start: Seat) -> int:
 def first_turn(config: TableConfig, hand: Hand) -> Turn | None:
     """The turn that opens a street, or None where there is nothing to decide on it (R48).
 
-    Before the flop the player after the big blind, or after a straddle, is first (R42, R147); on later streets the
-    first one left of the button who is able to act (R43).
+    Before the flop the player after the big blind, or after the last straddle, is first (R42, R147); on later streets
+    the first one left of the button who is able to act (R43).
     """
     order = list(hand.players.values())
     if hand.street == "preflop":
-        last = next((post.seat for post in hand.posts if post.kind == "straddle"), hand.positions.big_blind)
+        straddles = [post.seat for post in hand.posts if post.kind == "straddle"]
+        last = straddles[-1] if straddles else hand.positions.big_blind
         if last is not None:
             order.sort(key=lambda player: clockwise(player.seat, last))
     return _first_to_act(config, hand, order)
