@@ -15,6 +15,7 @@ from nats.aio.client import Client
 from contracts.codec import encode
 from contracts.outcomes import Rejected
 from contracts.subjects import QuerySubject, Question, read_query
+from services.bus import logging
 from services.bus.clock import Clock
 from services.bus.connection import Line, connect, settle
 from services.bus.credentials import Credentials
@@ -204,8 +205,10 @@ class Service:
 
     @contextlib.asynccontextmanager
     async def _lifespan(self) -> AsyncIterator[None]:
-        client = await self.broker.connect()
         settings = self.process.settings
+        if not structlog.is_configured():  # run by `faststream run`, not by `croupier serve`
+            logging.configure(settings)
+        client = await self.broker.connect()
         await check(client.jetstream(prefix=settings.api_prefix), settings.replicas)
         self.outbox = Outbox(client)
         self.log = await JetStreamLog.open(client, settings, self.line)
