@@ -181,6 +181,8 @@ class Desk:
             if head is None:
                 return None
             return Accepted(id=cause.command.id, n=head.n, head=head.hash)
+        if self.loop.is_owing(replica):
+            return None  # a refusal may rest on what is owed: that has to be in the log first
         tail = await self.loop.log.tail(*replica.key)
         if (tail.sequence if tail is not None else 0) == sequence == replica.sequence:
             return decision

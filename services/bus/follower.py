@@ -173,8 +173,12 @@ class Follower:
         for room in self.rooms:
             suspect, self._suspect[room] = self._suspect[room], None
             after = self._seen[room] if suspect is None else suspect
-            async for stored in self.log.read_room(room, after):
-                self.receive_read(room, stored)
+            try:
+                async for stored in self.log.read_room(room, after):
+                    self.receive_read(room, stored)
+            except Unavailable:
+                self._suspect[room] = after  # a hole stays one until it has been read
+                raise
 
     def receive_read(self, room: str, stored: Stored) -> None:
         """Takes a message that was read from the log, not followed."""

@@ -137,7 +137,7 @@ class Loop:
         After a conflict it decides again: what was owed may be paid by now, or owed still.
         """
         conflicts = 0
-        while not self._closing.is_set() and self._owing(replica) and conflicts < CONFLICTS_MAX:
+        while not self._closing.is_set() and self.is_owing(replica) and conflicts < CONFLICTS_MAX:
             at = self.follower.clock.now()
             events = self.owes(replica.table, at)
             if not events:
@@ -145,7 +145,8 @@ class Loop:
             if await self.append(replica, events, at) is None:
                 conflicts += 1
 
-    def _owing(self, replica: Replica) -> bool:
+    def is_owing(self, replica: Replica) -> bool:
+        """Whether the service owes something at this table now, and may append it."""
         owed = replica.debt
         return (
             owed is not None
@@ -242,7 +243,7 @@ class Loop:
         now = asyncio.get_running_loop().time()
         if replica.turnstile(self.service).locked() or now < self._rest_until.get(replica.key, 0.0):
             return False
-        if not self._owing(replica):
+        if not self.is_owing(replica):
             return False
         age = DEBT_AGE_S * (1 + self.random.random()) + 4 * self._append_s
         return now - replica.since > age
