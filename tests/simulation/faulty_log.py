@@ -1,0 +1,248 @@
+"""The log in memory with everything that can go wrong on the way to it and back."""
+
+import asyncio
+from bisect import bisect_right
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextvars import Context
+from operator import attrgetter
+from random import Random
+from typing import Final
+
+from contracts.subjects import ANY, Guarded, fact_pattern, guarded, read_commit, room_pattern, table_pattern
+from services.bus.log import Conflict, InDoubt, Refused, Stored, Unavailable
+from services.bus.memory import Follower, MemoryLog
+from tests.simulation.faults import Faults
+from tests.simulation.judge import Judge
+from tests.simulation.virtual_loop import OWNER, Owner
+
+APPEND_S: Final = 2.0
+"""How long a writer waits for an answer: as in the services' settings."""
+LOST_S: Final = 5 * APPEND_S
+"""Whatever takes this long has nobody waiting for it any more."""
+LATE: Final = 100
+LATE_S_MAX: Final = 5.0
+BATCH: Final = 3
+"""So many messages of a read arrive together."""
+
+
+class Subscription(Follower):
+    """A follower in a process that can crash."""
+
+    owner: Owner
+
+
+class FaultyLog(MemoryLog):
+    """Keeps every promise of a log, and nothing beyond: facts come late, in any order, twice, or never."""
+
+    def __init__(self, random: Random, faults: Faults, judge: Judge) -> None:
+        super().__init__()
+        self.random = random
+        self.faults = faults
+        self.judge = judge
+        self.network = Context()
+        self._under_way: dict[str, int] = {}
+
+    def happens(self, chance: float) -> bool:
+        """Draws, unless it cannot happen."""
+        return chance > 0 and self.random.random() < chance
+
+    def delay_s(self) -> float:
+        """The time of one way."""
+        delay_s = self.random.expovariate(1 / self.faults.delay_s)
+        return min(delay_s * LATE, LATE_S_MAX) if self.happens(self.faults.late) else delay_s
+
+    async def step(self) -> None:
+        """A place between two steps, where the process may crash."""
+        owner = _owner()
+        if self.happens(self.faults.crash):
+            owner.crash()
+        await asyncio.sleep(0)
+
+    async def append(self, room: str, table: str, service: str, fact: str, data: bytes, expected: int) -> int:
+        """Sends a commit on its way, and waits for the answer for as long as it takes, or not."""
+        owner = _owner()
+        await self.step()
+        if self.happens(self.faults.refused):
+            raise Refused("not connected")
+        self.judge.sent(owner, table, data, expected)
+        flight = asyncio.get_running_loop().create_task(
+            self._flight(guarded(room, table, service, fact), data, expected), context=self.network.copy()
+        )
+        patience_s = self.random.uniform(0, 0.02) if self.happens(self.faults.impatient) else APPEND_S
+        await asyncio.wait((flight,), timeout=patience_s)
+        await self.step()
+        if not flight.done():
+            self.judge.doubted(owner, table, data, expected)
+            raise InDoubt("no answer")
+        answer = flight.result()
+        if isinstance(answer, Conflict):
+            raise answer
+        return answer
+
+    async def _flight(self, address: Guarded, data: bytes, expected: int) -> int | Conflict:
+        """The way of an append once it has left the process: it goes on when that has given up, or crashed."""
+        if self.happens(self.faults.write_lost):
+            await asyncio.sleep(LOST_S)
+            return Conflict("lost")
+        await self.sent(address)
+        try:
+            await self._replicated(address, expected)
+            message = self.store(address, data, expected)
+        except Conflict as conflict:
+            await asyncio.sleep(self.delay_s())
+            return conflict
+        self.publish(message)
+        await self.stored(message)
+        return message.sequence
+
+    async def _replicated(self, address: Guarded, expected: int) -> None:
+        """Between the leader's yes and the moment from which on the message can be read."""
+        if address.guard in self._under_way:
+            raise Conflict(f"{address.guard}: another message is under way")
+        found = self._tables[address.guard]
+        if self.happens(self.faults.race) and (found[-1].sequence if found else 0) == expected:
+            self._under_way[address.guard] = expected
+            await asyncio.sleep(self.delay_s())
+            del self._under_way[address.guard]
+
+    async def sent(self, _: Guarded) -> None:
+        """Takes its time, and now and then so much that the writer has given up."""
+        await asyncio.sleep(self.delay_s())
+        if self.happens(self.faults.write_late):
+            await asyncio.sleep(self.random.uniform(0, 2 * APPEND_S))
+
+    async def stored(self, _: Stored) -> None:
+        """Brings the acknowledgement back, or not."""
+        if self.happens(self.faults.ack_lost):
+            await asyncio.sleep(LOST_S)
+        await asyncio.sleep(self.delay_s())
+
+    def store(self, address: Guarded, data: bytes, expected: int) -> Stored:
+        """Stores, and has the judge look at it."""
+        message = super().store(address, data, expected)
+        self.judge.stored(message)
+        return message
+
+    def pick(self, _: str, candidates: Sequence[Follower]) -> Follower:
+        """Anybody of a queue, also one that has crashed and is still believed in."""
+        return self.random.choice(candidates)
+
+    def hand_over(self, follower: Follower, message: Stored) -> None:
+        """Delivers some time, not at all, or twice; a nudge comes twice at two replicas."""
+        assert isinstance(follower, Subscription)
+        faults = self.faults
+        lost, twice = (
+            (faults.nudge_lost, faults.nudge_twice) if follower.queue else (faults.fact_lost, faults.fact_twice)
+        )
+        if not self.happens(lost):
+            self._later(follower, message)
+        if self.happens(twice):
+            again = [each for each in self.followers if each.queue == follower.queue and each.wants(message.subject)]
+            other = self.random.choice(again) if follower.queue else follower
+            assert isinstance(other, Subscription)
+            self._later(other, message)
+
+    def _later(self, follower: Subscription, message: Stored) -> None:
+        loop = asyncio.get_running_loop()
+        loop.call_later(self.delay_s(), self._arrive, follower, message, context=follower.owner.context)
+
+    def _arrive(self, follower: Subscription, message: Stored) -> None:
+        if follower.owner.alive and follower in self.followers:
+            follower.deliver(message)
+
+    async def follow(
+        self,
+        room: str,
+        deliver: Callable[[Stored], None],
+        *,
+        service: str = ANY,
+        fact: str = ANY,
+        queue: str = "",
+    ) -> Follower:
+        """Follows for the process that asks."""
+        owner = _owner()
+        await self.answered()
+        follower = Subscription(self, fact_pattern(room, ANY, service, fact), queue, deliver)
+        follower.owner = owner
+        self.followers.append(follower)
+        return follower
+
+    def forget(self, process: Owner) -> None:
+        """Delivers nothing more to a crashed process."""
+        self.followers = [
+            each for each in self.followers if not (isinstance(each, Subscription) and each.owner is process)
+        ]
+
+    async def answered(self) -> None:
+        """The way of a question, or of an answer. Raises `Unavailable`."""
+        await asyncio.sleep(self.delay_s())
+        if self.happens(self.faults.unavailable):
+            raise Unavailable("no answer")
+
+    async def tail(self, room: str, table: str) -> Stored | None:
+        """The last message, when the leader was asked."""
+        await self.answered()
+        found = await super().tail(room, table)
+        await self.answered()
+        return found
+
+    async def last_of(self, room: str, table: str, service: str, fact: str) -> Stored | None:
+        """The last commit of one kind, when the leader was asked."""
+        found = await super().last_of(room, table, service, fact)
+        await self.answered()
+        return found
+
+    async def before(self, room: str, table: str, sequence: int) -> Stored | None:
+        """The last message before another, when the leader was asked."""
+        await self.answered()
+        return await super().before(room, table, sequence)
+
+    async def tables(self, room: str) -> list[str]:
+        """The tables that had a message when the leader was asked."""
+        found = await super().tables(room)
+        await self.answered()
+        return found
+
+    def read(self, room: str, table: str, after: int = 0) -> AsyncIterator[Stored]:
+        """Reads a table in batches."""
+        return Read(self, self._tables[table_pattern(room, table)], after)
+
+    def read_room(self, room: str, after: int = 0) -> AsyncIterator[Stored]:
+        """Reads a room in batches."""
+        return Read(self, self._rooms[room_pattern(room)], after)
+
+    def stray(self, pattern: str, subject: str, data: bytes) -> None:
+        """Stores a message that no service wrote."""
+        address = read_commit(subject)
+        assert address is not None
+        found = self._tables[pattern]
+        self.publish(self.store(guarded(*address), data, found[-1].sequence if found else 0))
+
+
+class Read:
+    """A read under way: time passes between its batches, and it may break off."""
+
+    def __init__(self, log: FaultyLog, found: Sequence[Stored], after: int) -> None:
+        self._log = log
+        self._found = found
+        self._index = bisect_right(found, after, key=attrgetter("sequence"))
+        self._left = 0
+
+    def __aiter__(self) -> "Read":
+        return self
+
+    async def __anext__(self) -> Stored:
+        if self._left == 0:
+            await self._log.answered()
+            self._left = BATCH
+        self._left -= 1
+        if self._index == len(self._found):
+            raise StopAsyncIteration
+        self._index += 1
+        return self._found[self._index - 1]
+
+
+def _owner() -> Owner:
+    owner = OWNER.get()
+    assert owner is not None
+    return owner

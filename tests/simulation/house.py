@@ -1,0 +1,245 @@
+"""The whole house of one seed: two processes of each service, tables, players, and whatever goes wrong."""
+
+import asyncio
+from collections.abc import Iterator
+from random import Random
+from typing import Any, Final, get_args
+
+import msgspec
+import structlog
+
+from contracts.codec import encode
+from contracts.commands import OpenTable, PauseTable
+from contracts.events import SERVICES, Service, fact_of
+from contracts.events.table import HandStarted
+from contracts.games import BuyIn, Limit, Options, Stakes, TableConfig, Variant
+from contracts.outcomes import Accepted
+from contracts.subjects import guarded, table_pattern
+from services.aggregate.debts import debt
+from services.aggregate.table import Table
+from services.bus.log import Refused, Unavailable
+from services.rake.schedules import party
+from tests.simulation.faults import NONE, Faults
+from tests.simulation.faulty_log import FaultyLog
+from tests.simulation.judge import Judge
+from tests.simulation.network import Network
+from tests.simulation.players import Player
+from tests.simulation.process import Build, Process
+
+REPLICAS: Final = 2
+HANDS: Final = 5
+"""So many hands start at each table while things go wrong."""
+FAULTS_S_MAX: Final = 100.0
+"""Things go wrong for so long at most, however few hands there were."""
+QUIET_S_MAX: Final = 90.0
+"""Every hand ends within this time once nothing goes wrong any more, players who never act again included."""
+CATCH_UP_S: Final = 10.0
+"""So long after the last commit every fold has it: what was under way, two audits and a restart."""
+LOOK_S: Final = 0.05
+EXPECTED: Final = (Refused, Unavailable)
+"""What may end a piece of work: the sweep takes it up again."""
+
+
+class House:
+    """Runs the services, the players and the faults of a seed in a virtual loop."""
+
+    def __init__(self, seed: str, faults: Faults, build: Build) -> None:
+        self.random = Random(f"{seed}:house")
+        self.judge = Judge()
+        self.log = FaultyLog(Random(f"{seed}:faults"), faults, self.judge)
+        self.network = Network(self.log)
+        self.build = build
+        self.processes: dict[tuple[Service, int], Process] = {}
+        self.lives = 0
+        self.tables = [f"T{number + 1}" for number in range(self.random.choice((1, 1, 2)))]
+        self.players: list[Player] = []
+        self._running: list[asyncio.Task[Any]] = []
+
+    async def run(self) -> None:
+        """Plays with faults, then without, and looks whether all is well at the end."""
+        self._spawn(self._strays())
+        self._spawn(self._crashes())
+        for service in SERVICES:
+            for number in range(REPLICAS):
+                self._spawn(self._keep_up(service, number))
+        for table in self.tables:
+            self._spawn(self._open(table))
+        await self._until(self._played, FAULTS_S_MAX)
+        self.log.faults = NONE
+        if self.random.random() < 0.5:
+            for player in self.players:  # nobody wakes the services up: time alone brings every table to rest
+                player.silent = True
+        else:
+            for table in self.tables:
+                self._spawn(self._pause(table))
+        if not await self._until(self._at_rest, QUIET_S_MAX):
+            self._tell_who_is_stuck()
+        for player in self.players:
+            player.silent = True
+        await self._until(lambda: not [*self._behind()], CATCH_UP_S)
+        self.judge.violations += self._behind()
+
+    def stop(self) -> list["asyncio.Task[Any]"]:
+        """Ends everything that runs."""
+        for process in self.processes.values():
+            process.crash()
+        for task in self._running:
+            task.cancel()
+        return self._running
+
+    def _spawn(self, work: Any) -> None:
+        self._running.append(asyncio.get_running_loop().create_task(work))
+
+    async def _until(self, happened: Any, limit_s: float) -> bool:
+        loop = asyncio.get_running_loop()
+        end = loop.time() + limit_s
+        while not happened() and not self.judge.violations:
+            if loop.time() > end:
+                return False
+            await asyncio.sleep(LOOK_S)
+        return True
+
+    def _played(self) -> bool:
+        return all(self.judge.table(table).hands >= HANDS for table in self.tables)
+
+    def _at_rest(self) -> bool:
+        return not any(map(is_going_on, map(self.judge.table, self.tables)))
+
+    # What goes on
+
+    async def _keep_up(self, service: Service, number: int) -> None:
+        while True:
+            self.lives += 1
+            name = f"{service}-{number + 1}-{self.lives}"
+            process = Process(name, service, self.log, self.build, Random(self.random.random()), self.network.answer)
+            self.processes[service, number] = process
+            if service == "table":
+                self.network.desks.append(process)
+            life = process.start()
+            await asyncio.wait((life,))
+            if not life.cancelled() and (error := life.exception()) is not None:
+                self.judge.says(f"{name} failed: {error!r}")
+            ghost_s = self.log.faults.ghost_s
+            asyncio.get_running_loop().call_later(ghost_s, self._forget, process)
+            await asyncio.sleep(self.log.faults.down_s)
+
+    def _forget(self, process: Process) -> None:
+        self.log.forget(process)
+        if process in self.network.desks:
+            self.network.desks.remove(process)
+
+    async def _crashes(self) -> None:
+        while True:
+            crash_s = self.log.faults.crash_s
+            await asyncio.sleep(self.log.random.expovariate(1 / crash_s) if crash_s else 1)
+            if self.log.faults.crash_s:
+                self.log.random.choice(list(self.processes.values())).crash()
+
+    async def _strays(self) -> None:
+        while True:
+            stray = self.log.faults.stray
+            await asyncio.sleep(self.log.random.expovariate(stray) if stray else 1)
+            if self.log.faults.stray:
+                self._stray()
+
+    def _stray(self) -> None:
+        """A message that is not part of a log: noise, an old commit again, or one that extends another chain.
+
+        Never both a `hand_started` and what it follows again: a partial read could take the copies for the log's end.
+        """
+        random = self.log.random
+        table = random.choice(self.tables)
+        entries = self.judge.entries.get(table)
+        if not entries:
+            return
+        index = random.randrange(len(entries))
+        commit, after = entries[index].commit, [entry.commit for entry in entries[index : index + 2]][-1]
+        if isinstance(after.events[0], HandStarted) and after is not commit:
+            return
+        other = msgspec.structs.replace(commit, n=entries[-1].commit.n + 1, cause=None)
+        data = random.choice((b"noise", encode(commit), encode(other)))
+        subject = guarded("main", table, commit.by, fact_of(commit.events[-1])).subject
+        self.log.stray(table_pattern("main", table), subject, data)
+
+    async def _pause(self, table: str) -> None:
+        while self.judge.table(table).status != "paused":
+            pause = PauseTable(id=self.network.new_id(), hand=self.judge.table(table).hands)
+            await self.network.ask(table, "operator", "office", pause)
+
+    async def _open(self, table: str) -> None:
+        opened = OpenTable(id=f"open-{table}", config=drawn_config(self.random))
+        outcome = await self.network.ask(table, "lobby", "lobby", opened)
+        if not isinstance(outcome, Accepted):
+            self.judge.says(f"{table} could not be opened: {outcome}")
+        for number in range(self.random.randint(2, 5)):
+            name = f"P{number + 1}"
+            random = Random(self.random.random())
+            self.players.append(Player(name, table, self.network, self.judge, random))
+            self._spawn(self.players[-1].play())
+
+    # What must be at the end
+
+    def _tell_who_is_stuck(self) -> None:
+        for table in map(self.judge.table, self.tables):
+            if is_going_on(table):
+                self.judge.says(
+                    f"{table.id} is not at rest {QUIET_S_MAX} s after the faults: commit {table.n}, hand {table.hands}"
+                    f"{' in progress' if table.hand is not None else ''}, {table.status}"
+                )
+
+    def _behind(self) -> Iterator[str]:
+        """The folds that are not the log's."""
+        for process in self.processes.values():
+            if process.follower is None:
+                yield f"{process.name} is not up {CATCH_UP_S} s after everything else"
+                continue
+            for name in self.tables:
+                replica = process.follower.replica("main", name)
+                true = self.judge.table(name)
+                if replica.halted is not None:
+                    yield f"{process.name} has halted {name}: {replica.halted}"
+                elif replica.table != true:
+                    yield f"{process.name} folds {name} to commit {replica.table.n}, the log to {true.n}"
+
+    def note(self, _: Any, method: str, event: dict[str, Any]) -> dict[str, Any]:
+        """What the services log: a piece of work that fails, or a table that halts, is a fault."""
+        error = event.get("exc_info")
+        what = event["event"]
+        if what == "loop_failed" and not isinstance(error, EXPECTED):
+            self.judge.says(f"a loop failed: {event['service']}: {event['error']}")
+        if what in ("command_failed", "table_halted"):
+            self.judge.says(f"{what}: {event}")
+        if method == "warning" and what == "log_unavailable":
+            self.judge.unavailable += 1
+        raise structlog.DropEvent
+
+
+def is_going_on(table: Table) -> bool:
+    """Whether a hand is in progress, or the next one is to start."""
+    return table.hand is not None or (table.status != "paused" and debt(table) is not None)
+
+
+def drawn_config(random: Random) -> TableConfig:
+    """A game for one table, with stacks short enough to go all-in."""
+    variant: Variant = random.choice(get_args(Variant.__value__))
+    limit: Limit = random.choice(get_args(Limit.__value__))
+    stakes = Stakes(small_blind=50, big_blind=100, ante=random.choice((0, 0, 10)))
+    if limit == "fixed_limit":
+        stakes = Stakes(small_blind=50, big_blind=100, small_bet=100, big_bet=200)
+    options = Options(
+        button_mode=random.choice(("moving", "dead")),
+        burn_cards=random.choice((True, False)),
+        allin_reveal=random.choice(("all", "normal")),
+        allin_expose_time=random.choice(("before_board", "at_showdown")),
+        act_ms=random.choice((700, 2000, 4000)),
+        hand_gap_ms=random.choice((0, 0, 300)),
+    )
+    return TableConfig(
+        variant=variant,
+        limit=limit,
+        stakes=stakes,
+        seats=6,
+        buy_in=BuyIn(minimum=400, maximum=random.choice((600, 2000, 10_000))),
+        options=options,
+        rake=random.choice((party(limit, stakes), None)),
+    )

@@ -1,0 +1,238 @@
+"""Watches the true log and every answer, and says what may never be."""
+
+from typing import NamedTuple
+
+from contracts.codec import decode_outcome
+from contracts.commands import Act, AnyCommand
+from contracts.commit import Commit
+from contracts.data import Instant
+from contracts.events import Event
+from contracts.events.dealer import BoardDealt, HandsRevealed
+from contracts.events.state import Turn
+from contracts.events.table import HandEnded, PlayerLeft, PlayerSeated, StackToppedUp
+from contracts.outcomes import Accepted, Outcome, Rejected
+from contracts.subjects import CommandSubject, read_commit
+from services.aggregate.debts import debt
+from services.aggregate.fold import Verdict, fold, read
+from services.aggregate.table import Table
+from services.bus.log import Stored
+from tests.simulation.virtual_loop import Owner
+
+UNDECIDED = ("busy", "halted")
+"""Answers that leave open what becomes of a command."""
+
+FORGOTTEN = ("stale", "table_exists")
+"""Answers to a command of an old hand: the table no longer knows whether it was accepted."""
+
+type CommandId = tuple[str, str, str, str]
+"""Table, kind of actor, name, id."""
+
+
+class Entry(NamedTuple):
+    """A commit of the true log, and the table after it."""
+
+    commit: Commit
+    head: str
+    sequence: int
+    after: Table
+
+
+class Copy(NamedTuple):
+    """One delivery of a command to a desk: when, by its clock, and what the log's last commit then was."""
+
+    key: CommandId
+    command: AnyCommand
+    arrived: Instant
+    tail: int
+
+
+class Judge:
+    """The true fold of each table, and all `violations` so far.
+
+    `reversed` counts commands that were refused and taken on a later copy. For a decision in a hand that is a fault;
+    other commands are not tied to one moment of the table, so that it can happen to them.
+    """
+
+    def __init__(self) -> None:
+        self.violations: list[str] = []
+        self.tables: dict[str, Table] = {}
+        self.entries: dict[str, list[Entry]] = {}
+        self.ignored = 0
+        self.accepted = 0
+        self.refused: dict[CommandId, str] = {}
+        self.reversed = 0
+        self.unavailable = 0
+        self._causes: dict[CommandId, int] = {}
+        self._chips: dict[str, int] = {}
+        self._copies: dict[str, Copy] = {}
+        self._doubts: dict[tuple[str, str], tuple[int, bytes]] = {}
+
+    def says(self, what: str) -> None:
+        """Notes what may never be."""
+        self.violations.append(what)
+
+    def table(self, table: str) -> Table:
+        """The true state of a table."""
+        if table not in self.tables:
+            self.tables[table] = Table(room="main", id=table)
+            self.entries[table] = []
+            self._chips[table] = 0
+        return self.tables[table]
+
+    # The log
+
+    def sent(self, owner: Owner, table: str, data: bytes, expected: int) -> None:
+        """An append goes out: while an earlier one is in doubt, only the same bytes may."""
+        doubted = self._doubts.get((owner.name, table))
+        if doubted is not None and doubted[0] == expected and doubted[1] != data:
+            self.says(f"{owner.name} decides anew at {table} while its append after {expected} is in doubt")
+
+    def doubted(self, owner: Owner, table: str, data: bytes, expected: int) -> None:
+        """An append got no answer."""
+        self._doubts[owner.name, table] = (expected, data)
+
+    def stored(self, message: Stored) -> None:
+        """A message is in the log."""
+        address = read_commit(message.subject)
+        assert address is not None
+        table = self.table(address.table)
+        reading = read(table, message.subject, message.data)
+        if reading.verdict is Verdict.IGNORED:
+            self.ignored += 1
+            return
+        if reading.verdict is not Verdict.NEXT or reading.commit is None:
+            self.says(f"{table.id}: {reading.reason}")
+            return
+        commit, before = reading.commit, table.copy()
+        fold(table, commit, message.data)
+        self.entries[table.id].append(Entry(commit, table.head, message.sequence, table.copy()))
+        self._count_chips(before, commit, table)
+        self._note_cause(commit)
+        if any(isinstance(event, HandsRevealed | BoardDealt) for event in commit.events):
+            self._cards_once(table)
+
+    def _count_chips(self, before: Table, commit: Commit, table: Table) -> None:
+        rake = before.hand.rake.total if before.hand is not None and before.hand.rake is not None else 0
+        self._chips[table.id] += sum(_brought(event, rake) for event in commit.events)
+        found = _chips(table)
+        if found != self._chips[table.id]:
+            self.says(f"{table.id}/{commit.n}: {found} chips at the table instead of {self._chips[table.id]}")
+
+    def _note_cause(self, commit: Commit) -> None:
+        if commit.cause is None:
+            return
+        actor = commit.cause.actor
+        key = (commit.table, actor.kind, actor.name, commit.cause.command.id)
+        if key in self._causes:
+            self.says(f"{key} is the cause of commits {self._causes[key]} and {commit.n}")
+        if key in self.refused:
+            self.reversed += 1
+            if isinstance(commit.cause.command, Act):
+                self.says(f"{key} was refused ({self.refused[key]}) and is the cause of commit {commit.n}")
+        self._causes[key] = commit.n
+
+    def _cards_once(self, table: Table) -> None:
+        hand = table.hand
+        assert hand is not None
+        dealt = [card for board in hand.boards for card in board.cards]
+        dealt += [card for shown in hand.revealed or () for card in shown.cards]
+        places = [card.position for card in dealt] + [board.burn for board in hand.boards if board.burn is not None]
+        if len(set(places)) < len(places) or len({card.card for card in dealt}) < len(dealt):
+            self.says(f"{table.id}/{table.n}: a card was dealt twice")
+
+    # Answers
+
+    def delivered(self, reply: str, address: CommandSubject, command: AnyCommand, arrived: Instant) -> None:
+        """A copy of a command reaches a desk that takes it."""
+        tail = self.table(address.table).n
+        key = (address.table, address.kind, address.name, command.id)
+        self._copies[reply] = Copy(key, command, arrived, tail)
+
+    def answered(self, reply: str, body: bytes) -> None:
+        """A desk answers a copy."""
+        outcome, copy = decode_outcome(body), self._copies[reply]
+        if isinstance(outcome, Accepted):
+            self._was_accepted(copy, outcome)
+        elif outcome.code not in UNDECIDED:
+            self._was_refused(copy, outcome)
+
+    def _was_accepted(self, copy: Copy, outcome: Accepted) -> None:
+        n = self._causes.get(copy.key)
+        if n is None or (outcome.n, outcome.head) != (n, self.entries[copy.key[0]][n - 1].head):
+            self.says(f"{copy.key} is told to be accepted by commit {outcome.n}; the log has {n}")
+        self.accepted += 1
+
+    def _was_refused(self, copy: Copy, outcome: Rejected) -> None:
+        table = copy.key[0]
+        forgotten = outcome.code in FORGOTTEN and copy.command.hand < self.table(table).hands - 1
+        if copy.key in self._causes and not forgotten:
+            self.says(f"{copy.key} is refused ({outcome.code}) and is the cause of commit {self._causes[copy.key]}")
+        self.refused[copy.key] = outcome.code
+        if outcome.n < copy.tail:
+            self.says(f"{copy.key} is refused at commit {outcome.n}; {copy.tail} was the tail when it arrived")
+        entries = self.entries[table]
+        if outcome.n > len(entries):
+            self.says(f"{copy.key} is refused at commit {outcome.n}, which is not in the log")
+        elif outcome.n > 0:
+            entry = entries[outcome.n - 1]
+            if entry.head != outcome.head:
+                self.says(f"{copy.key} is refused at commit {outcome.n} by another head than the log's")
+            if is_legal(entry.after, copy):
+                self.says(f"{copy.key} is refused ({outcome.code}) and was legal at commit {outcome.n}: {copy.command}")
+
+    def head(self, table: str, n: int, hash_: str) -> None:
+        """Somebody publishes a head."""
+        entries = self.entries.get(table, [])
+        if n > len(entries) or entries[n - 1].head != hash_:
+            self.says(f"{table}: head {n} is published and not in the log")
+
+    def outcome_of(self, body: bytes) -> Outcome:
+        """An answer as its asker reads it."""
+        return decode_outcome(body)
+
+
+def is_legal(table: Table, copy: Copy) -> bool:
+    """Whether an act could have been accepted on this state, said without the table's decider."""
+    command, hand, record = copy.command, table.hand, table.seat_of(copy.key[2])
+    owed = debt(table)
+    if not isinstance(command, Act) or hand is None or record is None or hand.open_turn is None or owed is None:
+        return False
+    turn = hand.open_turn
+    in_time = owed.due is None or copy.arrived < owed.due
+    return turn.seat == record.seat and hand.turn_number == command.turn and in_time and allows(turn, command)
+
+
+def allows(turn: Turn, act: Act) -> bool:
+    """Whether a turn's options hold an act."""
+    if act.action in ("bet", "raise"):
+        bounds = (turn.minimum, act.to, turn.maximum)
+        return act.action == turn.wager and None not in bounds and list(bounds) == sorted(bounds)  # type: ignore[type-var]
+    options = {
+        "fold": True,
+        "check": turn.check,
+        "call": turn.call is not None,
+        "all_in": turn.call is not None or turn.wager is not None,
+    }
+    return act.to is None and options[act.action]
+
+
+def _chips(table: Table) -> int:
+    hand = table.hand
+    if hand is None:
+        return sum(record.stack for record in table.seats.values())
+    beside = sum(record.stack for record in table.seats.values() if record.seat not in hand.players)
+    return beside + hand.pot + sum(player.stack for player in hand.players.values())
+
+
+def _brought(event: Event, rake: int) -> int:
+    match event:
+        case PlayerSeated():
+            return event.record.stack
+        case StackToppedUp():
+            return event.amount
+        case PlayerLeft():
+            return -event.stack
+        case HandEnded():
+            return -rake
+        case _:
+            return 0

@@ -1,0 +1,70 @@
+"""How clients reach desks: a queue group, lost and doubled requests, lost answers, and clients that ask again."""
+
+import asyncio
+from typing import Final
+
+from contracts.codec import decode_outcome, encode
+from contracts.commands import AnyCommand
+from contracts.outcomes import Outcome
+from contracts.subjects import ActorKind
+from contracts.subjects import command as command_subject
+from tests.simulation.faulty_log import FaultyLog
+from tests.simulation.process import Process
+
+FIRST_RETRY_S: Final = 0.5
+RETRY_S: Final = 1.0
+TRIES_MAX: Final = 60
+
+
+class Network:
+    """Carries commands to one of the table's processes, and answers back."""
+
+    def __init__(self, log: FaultyLog) -> None:
+        self.desks: list[Process] = []
+        self._log = log
+        self._waiting: dict[str, asyncio.Future[Outcome]] = {}
+        self._copies = 0
+        self._asked = 0
+
+    def new_id(self) -> str:
+        """An id for a command."""
+        self._asked += 1
+        return f"c{self._asked}"
+
+    async def ask(self, table: str, kind: ActorKind, name: str, command: AnyCommand) -> Outcome | None:
+        """Sends a command, and the same bytes again until there is an answer; None: it gave up."""
+        subject, body = command_subject("main", table, kind, name), encode(command)
+        for number in range(TRIES_MAX):
+            answer: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+            self._waiting[command.id] = answer
+            self._send(command.id, subject, body)
+            await asyncio.wait((answer,), timeout=FIRST_RETRY_S if number == 0 else RETRY_S)
+            if not answer.done():
+                continue
+            outcome = answer.result()
+            if getattr(outcome, "code", "") not in ("busy", "halted"):
+                return outcome
+            await asyncio.sleep(FIRST_RETRY_S)
+        return None
+
+    def _send(self, command: str, subject: str, body: bytes) -> None:
+        log, loop = self._log, asyncio.get_running_loop()
+        for lost in (log.faults.request_lost, 1 - log.faults.request_twice):
+            if not log.happens(lost):
+                self._copies += 1
+                loop.call_later(log.delay_s(), self._deliver, subject, f"_R_.{command}.{self._copies}", body)
+
+    def _deliver(self, subject: str, reply: str, body: bytes) -> None:
+        if self.desks:
+            process = self._log.random.choice(self.desks)
+            process.context.run(process.submit, subject, reply, body)
+
+    def answer(self, reply: str, data: bytes) -> None:
+        """Takes an answer back to whoever waits for it."""
+        if not self._log.happens(self._log.faults.answer_lost):
+            asyncio.get_running_loop().call_later(self._log.delay_s(), self._answered, reply, data)
+
+    def _answered(self, reply: str, data: bytes) -> None:
+        waiting = self._waiting.get(reply.split(".")[1])
+        if waiting is not None and not waiting.done():
+            waiting.set_result(decode_outcome(data))

@@ -1,0 +1,130 @@
+"""One seed from beginning to end. `python -m tests.simulation.simulate 17` tells what happens in seed 17."""
+
+import asyncio
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from random import Random
+from typing import Any, Final, cast
+
+import structlog
+
+from contracts.data import Data
+from contracts.queries import HandKey
+from services.aggregate.table import Table
+from services.dealer.vault import HandName
+from services.replay.verification import Verification, verify
+from tests.simulation.faults import Faults, drawn
+from tests.simulation.house import House
+from tests.simulation.process import MASTERS, Build
+from tests.simulation.virtual_loop import VirtualLoop
+
+TOLD_MAX: Final = 6
+
+
+class Result(Data, frozen=True):
+    """What a seed came to. `log` is the SHA-256 of all messages in their order."""
+
+    seed: int
+    faults: Faults
+    nudged: bool
+    violations: tuple[str, ...]
+    hands: int
+    commits: int
+    steps: int
+    virtual_s: float
+    accepted: int
+    refused: int
+    reversed: int
+    ignored: int
+    lives: int
+    log: str
+
+    def __str__(self) -> str:
+        told = "".join(f"\n  - {violation}" for violation in self.violations[:TOLD_MAX])
+        return (
+            f"seed {self.seed}: {self.hands} hands, {self.commits} commits, {self.accepted} accepted, "
+            f"{self.refused} refused ({self.reversed} reversed), {self.ignored} strays, {self.lives} lives, "
+            f"{self.steps} steps, {self.virtual_s:.1f} s of virtual time\n{self.faults}, nudged={self.nudged}{told}\n"
+            f"SHA-256 of the log: {self.log}\n"
+            f"again: CROUPIER_SEED={self.seed} uv run pytest -n 0 tests/simulation/test_simulation.py"
+        )
+
+
+def simulate(seed: int, build: Build | None = None, faults: Faults | None = None) -> Result:
+    """Plays a seed, and verifies its log; `build` has other parts than the real ones, `faults` others than drawn."""
+    random = Random(f"{seed}:seed")
+    drawn_faults, nudged = drawn(random), random.random() > 0.25
+    built = build if build is not None else Build(nudged=nudged)
+    loop = VirtualLoop(Random(f"{seed}:order"))
+    loop.set_exception_handler(lambda _, __: None)  # what is cut off at the end is nobody's fault
+    house = House(str(seed), faults or drawn_faults, built)
+    with _listening(house):
+        try:
+            loop.run_until_complete(house.run())
+        finally:
+            loop.run_until_complete(_end(house))
+            loop.close()
+    violations = house.judge.violations or [*_verified(house)]
+    return Result(
+        seed=seed,
+        faults=faults or drawn_faults,
+        nudged=built.nudged,
+        violations=tuple(violations),
+        hands=sum(table.hands for table in house.judge.tables.values()),
+        commits=sum(map(len, house.judge.entries.values())),
+        steps=loop.steps,
+        virtual_s=loop.now,
+        accepted=house.judge.accepted,
+        refused=len(house.judge.refused),
+        reversed=house.judge.reversed,
+        ignored=house.judge.ignored,
+        lives=house.lives,
+        log=_digest(house),
+    )
+
+
+async def _end(house: House) -> None:
+    await asyncio.gather(*house.stop(), return_exceptions=True)
+
+
+def _digest(house: House) -> str:
+    whole = sha256()
+    for message in house.log.messages:
+        whole.update(f"{message.sequence} {message.subject} {len(message.data)}\n".encode() + message.data)
+    return whole.hexdigest()
+
+
+def _verified(house: House) -> Iterator[str]:
+    """Every commit of every log derived again, with the keys of all hands."""
+    for table in house.tables:
+        keys = {}
+        for entry in house.judge.entries[table]:
+            hand = entry.after.hand
+            if hand is not None and hand.deck is not None and hand.number not in keys:
+                name = HandName(table, hand.number, hand.rules)
+                key = MASTERS.hand_key(name, hand.deck.seed).hex()
+                keys[hand.number] = HandKey(room="main", table=table, hand=hand.number, key_id=MASTERS.current, key=key)
+        prefix = f"table.main.{table}."
+        messages = [
+            (message.subject, message.data) for message in house.log.messages if message.subject.startswith(prefix)
+        ]
+        for finding in verify(messages, Verification(Table(room="main", id=table), keys=keys)):
+            yield f"{table}: {finding}"
+
+
+@contextmanager
+def _listening(house: House) -> Iterator[None]:
+    """Has the house hear what the services log, and nobody else."""
+    before: dict[str, Any] = structlog.get_config()
+    structlog.configure(processors=[cast("Any", house.note)], cache_logger_on_first_use=False)
+    try:
+        yield
+    finally:
+        structlog.configure(**before)
+
+
+if __name__ == "__main__":
+    for number in map(int, sys.argv[1:]):
+        sys.stdout.write(f"{simulate(number)}\n")

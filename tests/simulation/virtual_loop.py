@@ -1,0 +1,84 @@
+"""An event loop without a clock, sockets or threads: time jumps to the next timer, chance says who is first."""
+
+import asyncio
+from collections.abc import Callable
+from contextvars import Context, ContextVar
+from random import Random
+from typing import Any, Final, Protocol
+
+
+class Owner(Protocol):
+    """Whose tasks run in a context; all of them end when it crashes."""
+
+    name: str
+    alive: bool
+    context: Context
+
+    def adopt(self, task: asyncio.Task[Any]) -> None:
+        """Is told of each task that was made on its behalf."""
+
+    def crash(self) -> None:
+        """Ends all of them, wherever they are."""
+
+
+OWNER: Final[ContextVar[Owner | None]] = ContextVar("OWNER", default=None)
+
+
+class _Timers:
+    """In the place of a selector: no file is ever ready, and waiting takes no time."""
+
+    def __init__(self, loop: "VirtualLoop") -> None:
+        self._loop = loop
+
+    def select(self, timeout: float | None) -> list[Any]:
+        """Passes the time until the next timer."""
+        if timeout is None:
+            raise RuntimeError("nothing can ever happen again: every task waits for another")
+        self._loop.now += timeout
+        return []
+
+
+class VirtualLoop(asyncio.BaseEventLoop):
+    """Runs what is ready in an order drawn from a seed.
+
+    The order is legal: a task has one step ready at most, so the steps of each keep theirs.
+    """
+
+    def __init__(self, random: Random) -> None:
+        super().__init__()
+        self.now = 0.0
+        self.steps = 0
+        self._random = random
+        self._selector = _Timers(self)
+        self._clock_resolution = 1e-6
+
+    def time(self) -> float:
+        """Seconds since the loop was made."""
+        return self.now
+
+    def call_soon[*Arguments](
+        self, callback: Callable[[*Arguments], object], *args: *Arguments, context: Context | None = None
+    ) -> asyncio.Handle:
+        """Queues a callback anywhere among those that are ready."""
+        self.steps += 1
+        handle = super().call_soon(callback, *args, context=context)
+        ready: Any = self._ready  # type: ignore[attr-defined]
+        last = len(ready) - 1
+        if last > 0:
+            other = self._random.randrange(last + 1)
+            ready[last], ready[other] = ready[other], ready[last]
+        return handle
+
+    def create_task(self, coro: Any, *, context: Context | None = None, **options: Any) -> asyncio.Task[Any]:
+        """Makes a task, and tells the owner of its context."""
+        task = super().create_task(coro, context=context, **options)
+        owner = OWNER.get() if context is None else context.get(OWNER)
+        if owner is not None:
+            owner.adopt(task)
+        return task
+
+    def _process_events(self, events: list[Any]) -> None:
+        assert not events
+
+    def _write_to_self(self) -> None:
+        """Nobody sleeps who would have to be woken."""
