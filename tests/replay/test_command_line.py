@@ -11,6 +11,7 @@ import pytest
 
 from contracts.codec import decode_commit, encode
 from services import cli
+from services.command_line import commands, overview
 from services.command_line.sources import hand_keys
 from tests.replay.conftest import store
 from tests.replay.playing import Session
@@ -195,14 +196,24 @@ def test_arguments_that_do_not_fit_end_with_code_2(arguments: tuple[str, ...]) -
     assert "Traceback" not in ran.stdout + ran.stderr
 
 
-def test_help_reads_nothing_that_only_commands_need() -> None:
-    """A help page is there at once: no NATS, no FastStream, no crypto."""
+def test_the_first_page_is_there_at_once_and_names_every_command() -> None:
+    """It imports nothing but the standard library."""
     code = (
-        "import sys; from services import cli; sys.argv = ['croupier', '--help']\n"
-        "try: cli.main()\n"
-        "except SystemExit: pass\n"
-        "print(sorted({'nats', 'faststream', 'structlog', 'cryptography', 'msgspec'}.intersection(sys.modules)))"
+        "import sys; from services import cli; sys.argv = ['croupier', '--help']; cli.main()\n"
+        "print(sorted({'asyncio', 'cyclopts', 'msgspec', 'nats', 'rich'}.intersection(sys.modules)))"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "verify" in ran.stdout
-    assert ran.stdout.splitlines()[-1] == "[]"
+    *page, imported = ran.stdout.splitlines()
+    assert page == overview.overview().splitlines()
+    assert imported == "[]"
+
+
+def test_a_command_says_of_itself_what_the_first_page_says() -> None:
+    for name in overview.there():
+        assert commands.app[name].help.partition("\n")[0] == overview.SUMMARIES[name]
+    assert {"tables", "hands", "replay", "reveal", "verify", "export"} <= set(overview.there())
+
+
+def test_every_command_has_a_help_page() -> None:
+    for name in overview.there():
+        commands.app[name].assemble_argument_collection()

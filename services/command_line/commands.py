@@ -1,0 +1,189 @@
+"""Every command with its options. What a command needs is imported when it runs."""
+
+import os
+import sys
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+from cyclopts import App, CycloptsError, Parameter, validators
+
+from services.command_line.overview import ELSEWHERE, SUMMARIES, there
+from services.command_line.where import NOWHERE, Where
+
+WRONG: Final = 2
+"""The exit code for a wrong argument, and for what cannot be read."""
+INTERRUPTED: Final = 130
+
+type Json = Annotated[bool, Parameter(name="--json", negative=(), help="Print one JSON document.")]
+type Hand = Annotated[int, Parameter(help="Number of the hand.", validator=validators.Number(gte=1))]
+type Keys = Annotated[
+    tuple[Path, ...], Parameter(name="--hand-keys", help="File of hand keys; may be given several times.", negative=())
+]
+type Heads = Annotated[
+    tuple[str, ...], Parameter(name="--head", help="A commit that you know, N:HASH; several times.", negative=())
+]
+
+
+def _version() -> str:
+    from importlib.metadata import version
+
+    return version("croupier")
+
+
+app = App(
+    name="croupier",
+    help="A poker card room whose log is the table.",
+    version=_version,
+    help_format="plaintext",  # marked-up text would cost the reader of a help page 0.2 s
+    result_action="return_value",
+)
+
+
+@app.command
+def tables(
+    *,
+    where: Where = NOWHERE,
+    json: Json = False,
+) -> int:
+    """List the tables of a room."""
+    from services.command_line import listing
+
+    return _run(listing.tables(where, json=json))
+
+
+@app.command
+def hands(
+    table: str,
+    /,
+    *,
+    last: Annotated[int, Parameter(help="So many of the latest hands.", validator=validators.Number(gte=1))] = 20,
+    where: Where = NOWHERE,
+    json: Json = False,
+) -> int:
+    """List the latest hands of a table."""
+    from services.command_line import listing, sources
+
+    return _run(listing.hands(where, sources.table_name(table), last=last, json=json))
+
+
+@app.command
+def replay(
+    table: str,
+    hand: Hand,
+    /,
+    *,
+    at: Annotated[int | None, Parameter(help="Show the state after this commit instead.")] = None,
+    hand_keys: Keys = (),
+    where: Where = NOWHERE,
+    json: Json = False,
+) -> int:
+    """Tell a hand, with the cards that the table saw; with its key, all of them."""
+    from services.command_line import sources, telling
+
+    return _run(telling.replay(where, sources.table_name(table), hand, at=at, key_files=hand_keys, json=json))
+
+
+@app.command
+def reveal(
+    table: str,
+    hand: Hand,
+    /,
+    *,
+    to: Annotated[Path | None, Parameter(help="Write the key to this file; default: print it.")] = None,
+    where: Where = NOWHERE,
+    json: Json = False,
+) -> int:
+    """Get the key to all cards of a finished hand from the dealer; the log keeps that you did."""
+    from services.command_line import sources, telling
+
+    return _run(telling.reveal(where, sources.table_name(table), hand, to=to, json=json))
+
+
+@app.command
+def verify(
+    table: str | None = None,
+    hand: Hand | None = None,
+    /,
+    *,
+    file: Annotated[Path | None, Parameter(help="Verify an exported log instead; then TABLE is not needed.")] = None,
+    head: Heads = (),
+    hand_keys: Keys = (),
+    where: Where = NOWHERE,
+    json: Json = False,
+) -> int:
+    """Check logs from end to end: chain, cards, invariants, and every decision derived again.
+
+    Ends with 0 if all is the same, 1 if something differs, 2 if something cannot be read, 3 if the log is sound but
+    this release does not know the rules of some hands.
+    """
+    from services.command_line import proving, sources
+
+    name = sources.table_name(table) if table is not None else None
+    if file is not None:
+        sources.checked(where)
+        return proving.verify_file(where.room, file, name, hand, heads=head, key_files=hand_keys, json=json)
+    return _run(proving.verify_live(where, name, hand, heads=head, key_files=hand_keys, json=json))
+
+
+@app.command
+def export(
+    table: str,
+    hand: Hand | None = None,
+    /,
+    *,
+    to: Annotated[Path | None, Parameter(help="Write to this file; default: print.")] = None,
+    where: Where = NOWHERE,
+    json: Json = False,
+) -> int:
+    """Take out a log, or one hand, as JSON lines: the very bytes of its commits."""
+    from services.command_line import proving, sources
+
+    return _run(proving.export(where, sources.table_name(table), hand, to=to, json=json))
+
+
+for _name in there():
+    if _name in ELSEWHERE:
+        app.command(f"services.command_line.{ELSEWHERE[_name]}:{_name}", name=_name, help=SUMMARIES[_name])
+
+
+def _run(work: Coroutine[Any, Any, int]) -> int:
+    import asyncio
+
+    return asyncio.run(work)
+
+
+def run(arguments: list[str]) -> int:
+    """Runs a command and gives its exit code. Wrong arguments and unreadable logs are said in a sentence."""
+    try:
+        code = app(arguments, exit_on_error=False)
+    except CycloptsError:
+        code = WRONG  # cyclopts has said what is wrong
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads on: nothing is left to say
+        code = 0
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    except Exception as error:  # noqa: BLE001 - what cannot be said in a sentence is raised again
+        code = _say(error)
+    return code if isinstance(code, int) else 0
+
+
+def _say(error: Exception) -> int:
+    """Says what a user can do something about; anything else is a fault of ours, and is raised again."""
+    from msgspec import ValidationError
+
+    from services.bus.log import Unavailable
+    from services.bus.reader import NotFound
+    from services.bus.reading import Unreadable
+    from services.bus.server import ServerFailed
+    from services.bus.streams import StreamDiffers
+    from services.command_line.refusals import CannotRead, WrongArgument
+
+    known = (CannotRead, NotFound, Unreadable, ServerFailed, StreamDiffers, WrongArgument, ValidationError, OSError)
+    if isinstance(error, Unavailable):
+        error = CannotRead(f"the log cannot be read now: {error}")
+    if not isinstance(error, known) and type(error) is not ValueError:
+        raise error
+    print(f"croupier: {error}", file=sys.stderr)
+    return WRONG
