@@ -21,7 +21,7 @@ POSTS: Final = {
 
 def phrases(before: Table, event: Event, after: Table) -> Iterator[str]:
     """The event in one sentence or several."""
-    said = _PHRASES[type(event)](before, event, after)
+    said = PHRASES[type(event)](before, event, after)
     yield from ((said,) if isinstance(said, str) else said)
 
 
@@ -188,7 +188,7 @@ def _plain(text: str) -> Callable[[Table, Any, Table], str]:
     return lambda _, __, ___: text
 
 
-_PHRASES: Final[dict[type[Event], Callable[[Table, Any, Table], str | Iterator[str]]]] = {
+PHRASES: Final[dict[type[Event], Callable[[Table, Any, Table], str | Iterator[str]]]] = {
     table.TableOpened: _plain("the table is opened"),
     table.OptionsChanged: _plain("the table's options change from the next hand on"),
     table.TablePaused: _plain("the table is paused: no further hand starts"),

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from contracts.commit import Commit
+from contracts.events import EMITTERS, tag_of
 from contracts.events.dealer import HandsRevealed
 from contracts.events.settlement import HandsMucked
 from contracts.events.table import ActionTaken, HandStarted
@@ -14,6 +15,7 @@ from services.bus.reading import Reading
 from services.dealer.scripted import Script, ScriptedDecks
 from services.dealer.vault import CannotOpen
 from services.replay.narration import narrate, told
+from services.replay.phrases import PHRASES
 from services.replay.picture import picture, record
 from tests.replay.playing import GAMES, NLHE, ROOM, Session, session
 
@@ -172,3 +174,8 @@ def test_a_state_as_a_record_holds_no_hole_cards(nlhe: Session) -> None:
             assert record(reading.table)["hand"]["revealed"] is None
             seen += 1
     assert seen > 0
+
+
+def test_there_are_words_for_every_fact() -> None:
+    """A log that holds a new kind of event can be told from the day that it can be written."""
+    assert {tag_of(kind) for kind in PHRASES} == set(EMITTERS)
