@@ -1,0 +1,239 @@
+"""Faults that the simulation found, each told in its smallest form."""
+
+import asyncio
+from collections.abc import AsyncIterator, Coroutine
+from datetime import UTC, datetime
+from random import Random
+
+import pytest
+
+from contracts.codec import decode_outcome, digest, encode
+from contracts.commands import Act
+from contracts.commit import COMMIT_VERSION, Commit
+from contracts.events import AnyEvent, fact_of
+from contracts.events.dealer import HoleCardsDealt
+from contracts.events.state import SeatRecord, TableRecord
+from contracts.events.table import PlayerSeated, TableOpened, TablePaused, TableRestated, TableResumed
+from contracts.games import BuyIn, Stakes, TableConfig
+from contracts.outcomes import Rejected
+from contracts.subjects import Guarded, command
+from services.aggregate.fold import commit_of, fold
+from services.aggregate.table import Table
+from services.bus.clock import Clock
+from services.bus.desk import Desk
+from services.bus.follower import Follower
+from services.bus.log import Conflict, InDoubt, Stored, Unavailable
+from services.bus.loop import Loop
+from services.bus.memory import Follower as Subscription
+from services.bus.memory import MemoryLog
+from services.bus.reader import from_last_statement
+from services.bus.replica import Gap
+from services.dealer.app import Dealer
+from services.table.app import ROLE, RULES
+from tests.dealer.hands import MASTERS, started
+from tests.simulation.virtual_loop import VirtualLoop
+
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+CONFIG = TableConfig(
+    variant="holdem",
+    limit="no_limit",
+    stakes=Stakes(small_blind=50, big_blind=100),
+    seats=6,
+    buy_in=BuyIn(minimum=400),
+)
+OPENED = (TableOpened(config=CONFIG), TablePaused(), TableResumed())
+
+
+def in_virtual_time[T](story: Coroutine[object, object, T]) -> T:
+    loop = VirtualLoop(Random(1))
+    try:
+        return loop.run_until_complete(story)
+    finally:
+        loop.close()
+
+
+async def told(log: MemoryLog, *events: AnyEvent, table: str = "T1") -> list[Stored]:
+    """Appends one commit of the table service for each event."""
+    state, sequence = Table(room="main", id=table), 0
+    for event in events:
+        commit = commit_of(state, "table", (event,), NOON)
+        sequence = await log.append("main", table, "table", fact_of(event), encode(commit), sequence)
+        fold(state, commit, encode(commit))
+    return log.messages
+
+
+def follower(log: MemoryLog) -> Follower:
+    return Follower(log, ("main",), Clock(lambda: NOON))
+
+
+def loop_over(log: MemoryLog, over: Follower) -> Loop:
+    return Loop(ROLE, over, log, publish=lambda _, __: None, random=Random(1))
+
+
+async def stray(log: MemoryLog, data: bytes) -> Stored:
+    await log.append("main", "T1", "table", "table_paused", data, log.messages[-1].sequence)
+    return log.messages[-1]
+
+
+class Unreadable(MemoryLog):
+    async def last_of(self, *_: object) -> Stored | None:
+        raise Unavailable("no answer")
+
+
+async def test_a_start_without_an_answer_is_unavailable() -> None:
+    log = Unreadable()
+    await told(log, *OPENED)
+    with pytest.raises(Unavailable):
+        await follower(log).start()
+
+
+async def test_a_stray_fact_hides_no_commit_that_was_not_read() -> None:
+    """What is not part of the log counts for the expected sequence only once all before it has been read."""
+    log = MemoryLog()
+    messages = await told(log, *OPENED)
+    over = follower(log)
+    replica = over.replica("main", "T1")
+    replica.take(messages[0])
+    with pytest.raises(Gap):
+        replica.take(await stray(log, b"noise"))
+    await over.catch_up(replica)
+    assert (replica.table.n, replica.sequence, replica.ignored, replica.halted) == (3, 4, 1, None)
+
+
+async def test_a_second_copy_of_a_commit_is_not_taken_for_the_first() -> None:
+    """Who missed commits 2 and 3 would else go on behind them, append there, and be ignored by everybody."""
+    log = MemoryLog()
+    messages = await told(log, *OPENED)
+    over = follower(log)
+    replica = over.replica("main", "T1")
+    replica.take(messages[0])
+    with pytest.raises(Gap):
+        replica.take(await stray(log, messages[1].data))
+    await over.catch_up(replica)
+    assert (replica.table.n, replica.sequence, replica.halted) == (3, 4, None)
+
+
+async def test_no_fold_begins_at_a_statement_that_skips_numbers() -> None:
+    log = MemoryLog()
+    messages = await told(log, *OPENED)
+    record = TableRecord(config=CONFIG, status="open", hands=0, sittings=0)
+    skips = Commit(
+        v=COMMIT_VERSION,
+        table="T1",
+        n=7,
+        hand=0,
+        by="table",
+        at=NOON,
+        prev=digest(messages[2].data),
+        events=(TableRestated(table=record),),
+    )
+    await log.append("main", "T1", "table", "table_restated", encode(skips), 3)
+    start = await from_last_statement(log, "main", "T1")
+    assert (start.table.n, start.after) == (0, 0)
+
+
+class UnderWay(MemoryLog):
+    """A leader that says conflict while the first attempt is still under way."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.attempts: list[bytes] = []
+
+    async def append(self, room: str, table: str, service: str, fact: str, data: bytes, expected: int) -> int:
+        self.attempts.append(data)
+        match len(self.attempts):
+            case 1:
+                raise InDoubt("no answer")
+            case 2:
+                raise Conflict("another message is under way")
+            case 3:
+                await super().append(room, table, service, fact, self.attempts[0], expected)
+        return await super().append(room, table, service, fact, data, expected)
+
+
+def test_a_conflict_that_nothing_explains_leaves_an_append_in_doubt() -> None:
+    """The same bytes go out until a read shows which commit has the number (DESIGN 1)."""
+    log = UnderWay()
+
+    async def story() -> bool:
+        over = follower(log)
+        replica = over.replica("main", "T1")
+        head = await loop_over(log, over).append(replica, (TableOpened(config=CONFIG),), NOON)
+        return head is not None and head.hash == replica.table.head
+
+    assert in_virtual_time(story())
+    assert len(log.attempts) == 3
+    assert len(set(log.attempts)) == 1
+    assert len(log.messages) == 1
+
+
+class Contended(MemoryLog):
+    """Something else comes first at each of the next appends."""
+
+    contenders = 0
+
+    async def sent(self, address: Guarded) -> None:
+        if self.contenders:
+            self.contenders -= 1
+            self.store(address, b"noise", self.messages[-1].sequence)
+
+
+def test_a_refusal_waits_for_what_the_table_itself_owes() -> None:
+    """An act is not refused for want of a hand while the hand is owed: a copy of it could be legal a moment later."""
+    log, answers = Contended(), list[bytes]()
+
+    async def story() -> None:
+        seats = (PlayerSeated(record=SeatRecord(seat=seat, player=f"P{seat}", stack=1000, sat=seat)) for seat in (1, 2))
+        await told(log, TableOpened(config=CONFIG), *seats)
+        log.contenders = 3
+        over = follower(log)
+        await over.start()
+        desk = Desk(
+            loop_over(log, over), RULES, lambda subject, data: answers.append(data) if subject == "_R_.1" else None
+        )
+        desk.submit(command("main", "T1", "player", "P1"), "_R_.1", encode(Act(id="a", turn=4, action="fold")))
+        await asyncio.sleep(5)
+
+    in_virtual_time(story())
+    assert log.messages[-1].subject == "table.main.T1.table.hand_started"
+    (answer,) = map(decode_outcome, answers)
+    assert isinstance(answer, Rejected)
+    assert answer.code == "busy"
+
+
+class Deaf(MemoryLog):
+    """Loses facts, and gives no answer to a read, when told to."""
+
+    deaf = mute = False
+
+    def hand_over(self, follower: Subscription, message: Stored) -> None:
+        if not self.deaf:
+            follower.deliver(message)
+
+    def read_room(self, room: str, after: int = 0) -> AsyncIterator[Stored]:
+        if self.mute:
+            raise Unavailable("no answer")
+        return super().read_room(room, after)
+
+
+async def test_a_hole_in_the_facts_is_read_again_after_a_read_that_failed() -> None:
+    log = Deaf()
+    over = follower(log)
+    await over.start()
+    log.deaf = True
+    await told(log, TableOpened(config=CONFIG))
+    log.deaf = False
+    await told(log, TableOpened(config=CONFIG), table="T2")
+    log.mute = True
+    with pytest.raises(Unavailable):
+        await over.audit()
+    log.mute = False
+    await over.audit()
+    assert over.replica("main", "T1").table.n == 1
+
+
+def test_no_cards_are_sent_of_a_hand_that_is_not_dealt_yet() -> None:
+    """The acknowledgement of a deal may come so late that the table is at the next hand."""
+    table = started()
+    late = commit_of(table, "dealer", (HoleCardsDealt(seats=(2, 3, 1), cards_each=2),), NOON)
+    assert Dealer(MASTERS).views(table, late) == []
