@@ -1,6 +1,7 @@
 """Which place in the shuffled deck belongs to which seat, burn and street (R33 to R36): nothing is left to choose."""
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Final, NamedTuple
 
 from contracts.cards import BOARD_CARDS, STREETS, Position, Street
@@ -26,6 +27,7 @@ def hole_positions(seats: Sequence[Seat], cards_each: int) -> dict[Seat, tuple[P
     return {seat: tuple(first + players * lap for lap in range(cards_each)) for first, seat in enumerate(seats)}
 
 
+@cache
 def board_positions(street: Street, hole_cards: int, *, burn: bool) -> BoardPositions:
     """The places of a street's board cards, after `hole_cards` hole cards in all; one burn a street if any (R35, R36).
 

@@ -14,6 +14,7 @@ was not built here: it is somebody else's message, to be ignored.
 """
 
 import re
+from functools import lru_cache
 from typing import Final, Literal, NamedTuple, get_args
 
 ID_PATTERN: Final = r"[A-Za-z0-9_-]{1,40}"
@@ -21,6 +22,9 @@ ID_PATTERN: Final = r"[A-Za-z0-9_-]{1,40}"
 
 ANY: Final = "*"
 """In place of a room, table, service or fact of a pattern: whichever it is."""
+
+SUBJECTS_MAX: Final = 16_384
+"""So many subjects of commits are kept, built and read: each table has a dozen, and every commit asks for one."""
 
 type ActorKind = Literal["player", "lobby", "operator"]
 type Question = Literal["table", "cards", "key", "log"]
@@ -82,12 +86,14 @@ def is_id(text: str) -> bool:
     return _is_id(text) is not None
 
 
+@lru_cache(SUBJECTS_MAX)
 def guarded(room: str, table: str, service: str, fact: str) -> Guarded:
     """Where `service` stores a commit whose last event is `fact`, with the filter that guards the table."""
     guard = table_pattern(room, table)
     return Guarded(f"{guard[:-1]}{_token(service)}.{_token(fact)}", guard)
 
 
+@lru_cache(SUBJECTS_MAX)
 def table_pattern(room: str, table: str) -> str:
     """Everything stored about one table."""
     return f"table.{_token(room)}.{_token(table)}.>"
@@ -145,6 +151,7 @@ def player_view(room: str, table: str, player: str) -> str:
     return f"view.{_token(room)}.{_token(table)}.player.{_token(player)}"
 
 
+@lru_cache(SUBJECTS_MAX)
 def read_commit(subject: str) -> CommitSubject | None:
     """The parts of a `table.` or `fact.` subject."""
     match subject.split("."):

@@ -31,9 +31,14 @@ EMITTERS: Final[dict[str, Service]] = {
 """Which service alone may emit an event of this tag."""
 
 
+_TAGS: Final[dict[type[Event], str]] = {
+    event: tag_of(event) for union in (TableEvent, DealerEvent, RakeEvent, SettlementEvent) for event in _members(union)
+}
+
+
 def fact_of(event: Event) -> str:
     """The tag of an event: `action_taken`."""
-    return tag_of(type(event))
+    return _TAGS[type(event)]
 
 
 def emitter_of(event: Event) -> Service:

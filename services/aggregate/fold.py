@@ -51,33 +51,44 @@ def read(table: Table, subject: str, data: bytes) -> Reading:
     UNREADABLE: it extends the chain, and this release cannot read it: nothing may fold past it.
     """
     try:
-        outline = decode_by(_outlines, data)
-    except msgspec.MsgspecError as error:
-        return Reading(Verdict.IGNORED, reason=f"not a commit: {error}")
-    if outline.table != table.id:
-        return Reading(Verdict.IGNORED, reason=f"commit of table {outline.table}")
-    if outline.n <= table.n or (outline.n == table.n + 1 and outline.prev != table.head):
-        return Reading(Verdict.IGNORED, reason=f"commit {outline.n} does not extend commit {table.n}")
-    return _read_further(table, subject, data, outline)
-
-
-def _read_further(table: Table, subject: str, data: bytes, outline: _Outline) -> Reading:
-    """The next commit, one ahead of it, or a forgery: subject, emitter and events have to belong together."""
-    address = read_commit(subject)
-    if address is None or address.table != table.id or address.service != outline.by or outline.by not in SERVICES:
-        return Reading(Verdict.IGNORED, reason=f"subject {subject} is not that of a commit by {outline.by}")
-    try:
         commit = decode_commit(data)
     except msgspec.MsgspecError as error:
-        return Reading(Verdict.UNREADABLE, reason=f"commit {outline.n} cannot be read: {error}")
-    forged = next((event for event in commit.events if emitter_of(event) != commit.by), None)
-    if forged is not None:
-        return Reading(Verdict.IGNORED, reason=f"{commit.by} may not emit {fact_of(forged)}")
-    if fact_of(commit.events[-1]) != address.fact:
+        return _read_outline(table, subject, data, error)
+    stray = _stray(table, subject, commit)
+    if stray is not None:
+        return Reading(Verdict.IGNORED, reason=stray)
+    for event in commit.events:
+        if emitter_of(event) != commit.by:
+            return Reading(Verdict.IGNORED, reason=f"{commit.by} may not emit {fact_of(event)}")
+    if not subject.endswith(f".{fact_of(commit.events[-1])}"):
         return Reading(Verdict.IGNORED, reason=f"subject {subject} does not name the last event")
     if commit.n > table.n + 1:
         return Reading(Verdict.GAP, commit, reason=f"commit {commit.n} where {table.n + 1} is due")
     return Reading(Verdict.NEXT, commit)
+
+
+def _read_outline(table: Table, subject: str, data: bytes, error: msgspec.MsgspecError) -> Reading:
+    """What cannot be read as a commit: a commit all the same if its outline extends the chain."""
+    try:
+        outline = decode_by(_outlines, data)
+    except msgspec.MsgspecError as no_outline:
+        return Reading(Verdict.IGNORED, reason=f"not a commit: {no_outline}")
+    stray = _stray(table, subject, outline)
+    if stray is not None:
+        return Reading(Verdict.IGNORED, reason=stray)
+    return Reading(Verdict.UNREADABLE, reason=f"commit {outline.n} cannot be read: {error}")
+
+
+def _stray(table: Table, subject: str, commit: Commit | _Outline) -> str | None:
+    """Why a message is no part of the table's log: it does not extend the chain, or its subject is another's."""
+    if commit.table != table.id:
+        return f"commit of table {commit.table}"
+    if commit.n <= table.n or (commit.n == table.n + 1 and commit.prev != table.head):
+        return f"commit {commit.n} does not extend commit {table.n}"
+    address = read_commit(subject)
+    if address is None or address.table != table.id or address.service != commit.by or commit.by not in SERVICES:
+        return f"subject {subject} is not that of a commit by {commit.by}"
+    return None
 
 
 def fold(table: Table, commit: Commit, data: bytes) -> None:

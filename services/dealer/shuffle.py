@@ -5,13 +5,12 @@ drawn from the seed, each ChaCha20 with a zero nonce and counter under a key of 
 `croupier-shuffle-v1` orders the cards, `croupier-salts-v1` gives their salts. A salt laid open tells nothing of either.
 """
 
+import hmac
 from collections.abc import Iterator
 from typing import Final
 
 from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext
 from cryptography.hazmat.primitives.ciphers.algorithms import ChaCha20
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 
 from contracts.cards import DECK, Card
 from contracts.data import Hex
@@ -24,6 +23,11 @@ _SHUFFLE: Final = b"croupier-shuffle-v1"
 _SALTS: Final = b"croupier-salts-v1"
 _BYTE_VALUES: Final = 256
 _CHUNK_BYTES: Final = 128
+_FAIR: Final = tuple((size, _BYTE_VALUES - _BYTE_VALUES % size) for size in range(len(DECK), 1, -1))
+"""How many cards are left to choose from, and the byte values, up from 0, by which each is equally likely.
+
+The highest values, which would favour the low numbers, are passed over.
+"""
 
 
 def shuffled_cards(seed: bytes) -> tuple[Card, ...]:
@@ -33,9 +37,12 @@ def shuffled_cards(seed: bytes) -> tuple[Card, ...]:
     """
     cards = list(DECK)
     stream = _stream_bytes(seed)
-    for last in range(len(cards) - 1, 0, -1):
-        chosen = _below(last + 1, stream)
-        cards[last], cards[chosen] = cards[chosen], cards[last]
+    for size, limit in _FAIR:
+        drawn = next(stream)
+        while drawn >= limit:
+            drawn = next(stream)
+        chosen = drawn % size
+        cards[size - 1], cards[chosen] = cards[chosen], cards[size - 1]
     return tuple(cards)
 
 
@@ -44,15 +51,6 @@ def salts(seed: bytes) -> tuple[Hex, ...]:
     drawn = _cipher(seed, _SALTS).update(bytes(len(DECK) * SALT_BYTES)).hex()
     width = 2 * SALT_BYTES
     return tuple(drawn[start : start + width] for start in range(0, len(drawn), width))
-
-
-def _below(bound: int, stream: Iterator[int]) -> int:
-    """A number below `bound`, from 1 to 256, each equally likely.
-
-    The highest byte values, which would favour the low numbers, are passed over.
-    """
-    limit = _BYTE_VALUES - _BYTE_VALUES % bound
-    return next(value for value in stream if value < limit) % bound
 
 
 def _stream_bytes(seed: bytes) -> Iterator[int]:
@@ -65,5 +63,5 @@ def _stream_bytes(seed: bytes) -> Iterator[int]:
 def _cipher(seed: bytes, purpose: bytes) -> CipherContext:
     if len(seed) != SEED_BYTES:
         raise ValueError(f"a seed has {SEED_BYTES} bytes, not {len(seed)}")
-    key = HKDFExpand(SHA256(), SEED_BYTES, purpose).derive(seed)
+    key = hmac.digest(seed, purpose + b"\x01", "sha256")  # the first and only block of HKDF-Expand
     return Cipher(ChaCha20(key, bytes(16)), mode=None).encryptor()

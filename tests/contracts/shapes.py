@@ -88,6 +88,8 @@ def _scalars(kind: inspect.Type) -> st.SearchStrategy[Any]:
             return st.integers(least or 0, CHIPS_MAX if most is None else most)
         case inspect.StrType(pattern=str(pattern)):
             return st.from_regex(pattern, fullmatch=True)
+        case inspect.StrType(min_length=int(shortest), max_length=longest):  # a hash, of which only that is checked
+            return st.text("0123456789abcdef", min_size=shortest, max_size=longest)
         case inspect.StrType(max_length=longest):
             return st.text(st.characters(codec="utf-8"), max_size=20 if longest is None else longest)
         case inspect.LiteralType(values=values):
