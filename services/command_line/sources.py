@@ -23,6 +23,7 @@ from services.bus.server import EmbeddedServer, ServerFailed
 from services.bus.settings import Settings
 from services.bus.streams import HEADS
 from services.command_line.refusals import CannotRead, WrongArgument
+from services.command_line.serve import room
 from services.command_line.where import Where
 
 CONNECT_MS: Final = 3_000
@@ -79,9 +80,12 @@ async def opened(where: Where) -> AsyncIterator[Opened]:
 
 
 @contextlib.asynccontextmanager
-async def asking(where: Where, user: str) -> AsyncIterator[Client]:
-    """A connection on which `user` asks services. Raises `CannotRead` or `WrongArgument`."""
-    async with _settings(where) as settings, connected(settings, user) as client:
+async def asking(where: Where, user: str, service: str) -> AsyncIterator[Client]:
+    """A connection on which `user` asks `service`, which is run too where no room runs over the folder.
+
+    Raises `CannotRead` or `WrongArgument`.
+    """
+    async with _settings(where, service) as settings, connected(settings, user) as client:
         yield client
 
 
@@ -103,8 +107,8 @@ async def connected(settings: Settings, user: str) -> AsyncIterator[Client]:
 
 
 @contextlib.asynccontextmanager
-async def _settings(where: Where) -> AsyncIterator[Settings]:
-    """How to connect; over a folder a server runs as long as this is entered, unless one runs there already."""
+async def _settings(where: Where, service: str | None = None) -> AsyncIterator[Settings]:
+    """How to connect; over a folder a server, and `service`, run as long as this is entered, unless they do already."""
     settings = _given(checked(where))
     logging.configure(settings)
     if settings.nats_url is not None:
@@ -118,6 +122,8 @@ async def _settings(where: Where) -> AsyncIterator[Settings]:
         try:
             server = await stack.enter_async_context(EmbeddedServer(folder))
             settings = msgspec.structs.replace(settings, nats_url=server.url)
+            if service is not None:
+                await stack.enter_async_context(room(settings, (service,)))
         except ServerFailed as error:
             refused = error
         yield settings if refused is None else await _running_there(settings, refused)

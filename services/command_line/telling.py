@@ -28,6 +28,7 @@ type Commits = list[tuple[Commit, bytes]]
 
 OPERATOR = "operator"
 """The user, and the name, under which this command line asks."""
+DEALER = "dealer"
 
 
 async def replay(where: Where, table: Id, hand: int, *, at: int | None, key_files: Sequence[Path], json: bool) -> int:
@@ -70,7 +71,7 @@ def _state(table: Table, *, json: bool) -> int:
 async def reveal(where: Where, table: Id, hand: int, *, to: Path | None, json: bool) -> int:
     """Gets the key of a finished hand from the dealer, and writes it where `--hand-keys` can read it."""
     subject = subjects.query("key", where.room, table, "operator", OPERATOR)
-    async with asking(where, OPERATOR) as client:
+    async with asking(where, OPERATOR, DEALER) as client:
         try:
             answer = await client.request(subject, msgspec.json.encode(KeyQuery(hand=hand)), timeout=REQUEST_S)
         except NoRespondersError as error:

@@ -1,6 +1,7 @@
 """The commands, over a room on disk: what they print, and the codes they end with."""
 
 import asyncio
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,7 @@ from services import cli
 from services.command_line import commands, overview
 from services.command_line.sources import hand_keys
 from tests.replay.conftest import store
-from tests.replay.playing import Session
+from tests.replay.playing import MASTERS, Session
 
 pytestmark = pytest.mark.server
 
@@ -138,10 +139,22 @@ def test_a_state_in_the_middle_of_a_hand_is_shown(room: Path, nlhe: Session) -> 
     assert f"--at {last} is no commit of hand 1: it has commits 7 to " in outside.err
 
 
-def test_without_a_dealer_no_key_is_revealed(room: Path) -> None:
+def test_a_key_is_revealed_by_a_dealer_of_the_folder(room: Path, nlhe: Session, tmp_path: Path) -> None:
+    """Where no room runs over the folder, its dealer is run as long as the command."""
+    keys = room / "master-keys.json"
+    keys.write_text(json.dumps({"current": "k1", "keys": {"k1": MASTERS.keys["k1"].hex()}}))
+    file = tmp_path / "key.json"
+    assert croupier("reveal", "nlhe-1", 1, "--data", room, "--to", file).code == 0
+    assert json.loads(file.read_text())["key"] == nlhe.hand_key(1).key
+    assert croupier("verify", "nlhe-1", 1, "--data", room, "--hand-keys", file).code == 0
+
+
+def test_a_dealer_with_another_master_key_gives_no_key(room: Path) -> None:
+    keys = room / "master-keys.json"
+    keys.write_text(json.dumps({"current": "k1", "keys": {"k1": "00" * 32}}))
     refused = croupier("reveal", "nlhe-1", 1, "--data", room)
     assert (refused.code, refused.out) == (2, "")
-    assert refused.err == "croupier: no dealer answers: start one with `croupier serve`\n"
+    assert "hand 1 has no key here" in refused.err
 
 
 @pytest.mark.parametrize(
