@@ -172,8 +172,6 @@ def _start(room: Id, before: Stored, commit: Commit, statement: Stored) -> Start
         previous = decode_commit(before.data)
     except msgspec.MsgspecError:
         return None
-    if previous.n != commit.n - 1:
-        return None
     anchor = Table(room=room, id=commit.table, n=previous.n, head=commit.prev, at=previous.at)
     fits = read(anchor, statement.subject, statement.data).verdict is Verdict.NEXT
     return Start(anchor, statement.sequence - 1) if fits and is_statement(commit) else None
