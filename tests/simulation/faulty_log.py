@@ -4,9 +4,12 @@ import asyncio
 from bisect import bisect_right
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextvars import Context
+from datetime import UTC, datetime, timedelta
 from operator import attrgetter
 from random import Random
 from typing import Final
+
+import msgspec
 
 from contracts.subjects import ANY, Guarded, fact_pattern, guarded, read_commit, room_pattern, table_pattern
 from services.bus.log import Conflict, InDoubt, Refused, Stored, Unavailable
@@ -15,6 +18,7 @@ from tests.simulation.faults import Faults
 from tests.simulation.judge import Judge
 from tests.simulation.virtual_loop import OWNER, Owner
 
+EPOCH: Final = datetime(2026, 1, 1, 12, tzinfo=UTC)
 APPEND_S: Final = 2.0
 """How long a writer waits for an answer: as in the services' settings."""
 LOST_S: Final = 5 * APPEND_S
@@ -40,6 +44,7 @@ class FaultyLog(MemoryLog):
         self.faults = faults
         self.judge = judge
         self.network = Context()
+        self._times: list[datetime] = []
         self._under_way: dict[str, int] = {}
 
     def happens(self, chance: float) -> bool:
@@ -120,6 +125,7 @@ class FaultyLog(MemoryLog):
     def store(self, address: Guarded, data: bytes, expected: int) -> Stored:
         """Stores, and has the judge look at it."""
         message = super().store(address, data, expected)
+        self._times.append(true_time())
         self.judge.stored(message)
         return message
 
@@ -143,8 +149,9 @@ class FaultyLog(MemoryLog):
             self._later(other, message)
 
     def _later(self, follower: Subscription, message: Stored) -> None:
+        stamped = msgspec.structs.replace(message, time=self._times[message.sequence - 1])
         loop = asyncio.get_running_loop()
-        loop.call_later(self.delay_s(), self._arrive, follower, message, context=follower.owner.context)
+        loop.call_later(self.delay_s(), self._arrive, follower, stamped, context=follower.owner.context)
 
     def _arrive(self, follower: Subscription, message: Stored) -> None:
         if follower.owner.alive and follower in self.followers:
@@ -240,6 +247,11 @@ class Read:
             raise StopAsyncIteration
         self._index += 1
         return self._found[self._index - 1]
+
+
+def true_time() -> datetime:
+    """The server's clock."""
+    return EPOCH + timedelta(seconds=asyncio.get_running_loop().time())
 
 
 def _owner() -> Owner:

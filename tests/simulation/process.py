@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from contextvars import Context
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from random import Random
 from typing import Any, Final
 
@@ -27,11 +27,10 @@ from services.dealer.vault import MasterKeys
 from services.rake import app as rake_app
 from services.settlement import app as settlement_app
 from services.table import app as table_app
-from tests.simulation.faulty_log import FaultyLog
+from tests.simulation.faulty_log import FaultyLog, true_time
 from tests.simulation.judge import Judge
 from tests.simulation.virtual_loop import OWNER
 
-EPOCH: Final = datetime(2026, 1, 1, 12, tzinfo=UTC)
 MASTERS: Final = MasterKeys("k1", {"k1": bytes(range(32))})
 TASKS_KEPT: Final = 500
 
@@ -103,7 +102,7 @@ class Process:
 
     def now(self) -> Instant:
         """The process's own clock, which may be a little off."""
-        return EPOCH + timedelta(seconds=asyncio.get_running_loop().time()) + self._skew
+        return true_time() + self._skew
 
     def submit(self, subject: str, reply: str, body: bytes) -> None:
         """Takes a command, if it is up. To be called in the process's context."""
