@@ -10,13 +10,12 @@ from contracts.events.rake import RakeTaken
 from contracts.events.settlement import HandsShown
 from contracts.events.table import HandEnded, PlayerLeft, PlayerSeated, StackToppedUp
 from services.bus import reader
-from services.bus.connection import Line, connect
-from services.bus.credentials import Credentials
 from services.bus.jetstream import JetStreamLog
 from services.bus.log import Log
 from services.bus.settings import Settings
+from services.command_line.sources import connected
+from services.replay import narration
 from services.replay.findings import Finding
-from services.replay.narration import narrate
 from services.replay.verification import Verification
 
 
@@ -58,16 +57,13 @@ class Account(msgspec.Struct):
 
 @contextlib.asynccontextmanager
 async def replay_log(settings: Settings) -> AsyncIterator[JetStreamLog]:
-    """The log as the replay service may read it. Raises OSError or ConnectionError."""
-    line = Line("replay")
-    client = await connect(settings, Credentials.read(settings.credentials_file), line)
-    log = await JetStreamLog.open(client, settings, line)
-    try:
-        yield log
-    finally:
-        await log.close()
-        line.ending = True
-        await client.close()
+    """The log as the replay service may read it. Raises `CannotRead`."""
+    async with connected(settings, "replay") as client:
+        log = await JetStreamLog.open(client, settings)
+        try:
+            yield log
+        finally:
+            await log.close()
 
 
 async def prove(log: Log, room: str, table: str) -> tuple[Account, list[Finding]]:
@@ -88,4 +84,4 @@ async def told(log: Log, room: str, table: str, hand: int) -> list[str]:
     """A hand as text."""
     start = await reader.from_hand(log, room, table, hand)
     commits = [pair async for pair in reader.commits(log, start, hand)]
-    return list(narrate(start.table, commits, {}))
+    return list(narration.told(start.table, commits, {}))
