@@ -84,4 +84,4 @@ async def told(log: Log, room: str, table: str, hand: int) -> list[str]:
     """A hand as text."""
     start = await reader.from_hand(log, room, table, hand)
     commits = [pair async for pair in reader.commits(log, start, hand)]
-    return list(narration.told(start.table, commits, {}))
+    return list(narration.narrate(start.table, commits, {}))
