@@ -14,14 +14,17 @@ from contracts.games import BuyIn, Options, Stakes, TableConfig
 from contracts.outcomes import Accepted, Outcome, Refusal
 from contracts.queries import PublicTable, TableQuery
 from contracts.subjects import ActorKind, command, query, refused
+from services.bus import reader
 from services.bus.connection import Line, connect
 from services.bus.credentials import Credentials
 from services.bus.log import Stored
 from services.bus.mailbox import Mailbox
 from services.bus.settings import Settings
 from services.bus.streams import REFUSALS
-from services.command_line.proof import prove, replay_log
+from services.command_line.proof import replay_log
 from services.command_line.serve import SERVICES, room
+from services.replay.cards import HandKeys
+from services.replay.verification import Verification
 
 ROOM: Final = "main"
 ANSWER_S: Final = 10.0
@@ -109,10 +112,13 @@ class Room:
         kept = [message for message in messages if message.subject == refused(ROOM, table)]
         return [decode(message.data or b"", Refusal) for message in kept]
 
-    async def faults(self, table: str) -> list[str]:
-        """What is wrong with a table's log."""
+    async def faults(self, table: str, keys: HandKeys | None = None) -> list[str]:
+        """What is wrong with a table's log; with the keys of its hands their decks are checked too."""
         async with replay_log(self.settings) as log:
-            return [str(finding) for finding in (await prove(log, ROOM, table))[1]]
+            start = await reader.from_the_beginning(log, ROOM, table)
+            verification = Verification(start.table, keys=keys)
+            found = [each async for message in reader.messages(log, start) for each in verification.take(message)]
+            return [str(finding) for finding in (*found, *verification.finish())]
 
 
 @asynccontextmanager
