@@ -135,7 +135,7 @@ class BotTable:
 
     async def _seat(self) -> None:
         self._newcomers += 1
-        name, amount = f"{self.plan.table}-bot{self._newcomers}", self._buy_in()
+        name, amount = f"bot{self._newcomers}", self._buy_in()
         command = TakeSeat(id=self._id(), hand=self.picture.hand, player=name, buy_in=amount, choice="post")
         if isinstance(await self._ask(command), Accepted):
             self.chips_in += amount
