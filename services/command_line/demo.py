@@ -4,6 +4,7 @@ import asyncio
 import tempfile
 import time
 from collections.abc import Iterable, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Final
 
@@ -90,18 +91,19 @@ def demo(
 
 async def _demo(settings: Settings, games: Sequence[str], hands: int, seed: int, console: Console) -> Summary:
     async with room(settings, SERVICES) as running:
+        async with replay_log(running) as log:
+            taken = set(await log.tables(ROOM))
+        plans = [_plan(game, _free_name(game, taken), hands, seed) for game in games]
         began = time.perf_counter()
-        tables = await _play(running, games, hands, seed, console)
+        tables = await _play(running, plans, console)
         seconds = time.perf_counter() - began
         return await _report(running, tables, seconds, console)
 
 
-async def _play(
-    settings: Settings, games: Sequence[str], hands: int, seed: int, console: Console
-) -> dict[str, BotTable]:
+async def _play(settings: Settings, plans: Sequence[Plan], console: Console) -> dict[str, BotTable]:
     lobby = await RoomClient.open(settings, "lobby", "lobby")
     players = await RoomClient.open(settings, "players", "player")
-    tables = {plan.table: BotTable(plan, lobby, players) for plan in (_plan(game, hands, seed) for game in games)}
+    tables = {plan.table: BotTable(plan, lobby, players) for plan in plans}
     bar = Progress(
         TextColumn("dealing"),
         BarColumn(),
@@ -111,7 +113,7 @@ async def _play(
         console=console,
     )
     with bar:
-        task = bar.add_task("hands", total=hands * len(games))
+        task = bar.add_task("hands", total=sum(plan.hands for plan in plans))
 
         def show(view: PublicView) -> None:
             if view.table in tables:
@@ -127,10 +129,13 @@ async def _play(
     return tables
 
 
-def _plan(game: str, hands: int, seed: int) -> Plan:
-    """A table whose name is new at every run over the same data, so that a log of an earlier run stays as it is."""
+def _free_name(game: str, taken: set[str]) -> str:
+    """A name that no table of an earlier demo over the same folder has."""
+    return next(name for number in count(1) if (name := game if number == 1 else f"{game}-{number}") not in taken)
+
+
+def _plan(game: str, table: str, hands: int, seed: int) -> Plan:
     config = config_of(game, party(GAMES[game][1], stakes_of(game)))
-    table = f"{game}-{time.time_ns() // 1_000_000}"
     return Plan(room=ROOM, table=table, config=config, bots=SEATS, hands=hands, seed=seed)
 
 
