@@ -1,0 +1,24 @@
+"""How much of everything the bench does: enough for figures, or just enough to see that it works."""
+
+import msgspec
+
+
+class Sizes(msgspec.Struct, frozen=True, kw_only=True):
+    """`runs` of (a) and (b), `plays` of (c) and (d); `hands` in memory a run; `commits` to fold; tables; seconds."""
+
+    runs: int = 5
+    hands: int = 150
+    commits: int = 12_000
+    plays: int = 3
+    tables: int = 50
+    warm_up_s: float = 3.0
+    play_s: float = 6.0
+    raw_s: float = 2.0
+    idle: int = 10_000
+    recovered: int = 1_000
+
+
+WHOLE = Sizes()
+TINY = Sizes(
+    runs=1, hands=3, commits=100, plays=1, tables=2, warm_up_s=0.2, play_s=0.5, raw_s=0.2, idle=10, recovered=3
+)
