@@ -147,7 +147,7 @@ async def _report(settings: Settings, tables: dict[str, BotTable], seconds: floa
             accounts[table], findings = await prove(log, ROOM, table)
             faults += [(table, finding) for finding in findings]
             for line in await told(log, ROOM, table, accounts[table].best_hand or 1):
-                console.print(line, highlight=False, markup=False)
+                console.print(line, highlight=False, markup=False, soft_wrap=True)
             console.print()
     total = _total(accounts.values())
     balanced = total.chips_in == total.chips_out + total.rake
