@@ -42,7 +42,7 @@ class Player:
             await self._sit_down(table)
         elif table.hand is not None and (turn := table.hand.open_turn) is not None and turn.seat == record.seat:
             await self._act(table, turn)
-        elif random.random() < 0.05:
+        elif random.random() < 0.02:
             await self._whim(table, record)
         elif record.stack == 0 and (table.hand is None or record.seat not in table.hand.players):
             await self._top_up(table, table.config.buy_in.minimum * 2)
@@ -93,11 +93,12 @@ class Player:
 
     def _legal(self, turn: Turn, number: int, hand: int) -> Act:
         random, new_id = self._random, self._network.new_id()
-        options: list[Act] = [Act(id=new_id, hand=hand, turn=number, action="fold")]
+        options: list[Act] = []
         if turn.check:
-            options += [Act(id=new_id, hand=hand, turn=number, action="check")] * 3
+            options += [Act(id=new_id, hand=hand, turn=number, action="check")] * 6
         if turn.call is not None:
-            options += [Act(id=new_id, hand=hand, turn=number, action="call")] * 4
+            options += [Act(id=new_id, hand=hand, turn=number, action="call")] * 8
+            options.append(Act(id=new_id, hand=hand, turn=number, action="fold"))
         if turn.wager is not None and turn.minimum is not None and turn.maximum is not None:
             to = random.choice((turn.minimum, random.randint(turn.minimum, turn.maximum)))
             options += [Act(id=new_id, hand=hand, turn=number, action=turn.wager, to=to)] * 2
