@@ -18,6 +18,7 @@ class Faults(Data, frozen=True):
     `nudge_*`: what a queue group is told. `request_*`, `answer_lost`: between clients and desks. `crash`: at a step of
     an append; `crash_s`: the mean time between crashes at any moment, `down_s` how long it takes to restart, `ghost_s`
     how long a queue group believes in a crashed member. `stray`: messages that are not part of a log, per second.
+    `outage_s`: for how long the log is away for everybody, about every ten seconds.
     `delay_s`: the mean way of a message, `late` the chance of a hundred times that. `skew_s`: how far clocks differ.
     """
 
@@ -40,6 +41,7 @@ class Faults(Data, frozen=True):
     down_s: float = 0.5
     ghost_s: float = 0.0
     stray: float = 0.0
+    outage_s: float = 0.0
     delay_s: float = 0.001
     late: float = 0.0
     skew_s: float = 0.0
@@ -74,6 +76,7 @@ def drawn(random: Random) -> Faults:
         down_s=round(random.uniform(0.1, 2), 1),
         ghost_s=sometimes(3),
         stray=sometimes(1),
+        outage_s=sometimes(6) if random.random() > RARELY else 0.0,
         delay_s=random.choice((0.0005, 0.002, 0.01, 0.04)),
         late=sometimes(0.1),
         skew_s=sometimes(0.4),

@@ -44,6 +44,7 @@ class FaultyLog(MemoryLog):
         self.faults = faults
         self.judge = judge
         self.network = Context()
+        self.away = False
         self._times: list[datetime] = []
         self._under_way: dict[str, int] = {}
 
@@ -86,7 +87,7 @@ class FaultyLog(MemoryLog):
 
     async def _flight(self, address: Guarded, data: bytes, expected: int) -> int | Conflict:
         """The way of an append once it has left the process: it goes on when that has given up, or crashed."""
-        if self.happens(self.faults.write_lost):
+        if self.away or self.happens(self.faults.write_lost):
             await asyncio.sleep(LOST_S)
             return Conflict("lost")
         await self.sent(address)
@@ -118,7 +119,7 @@ class FaultyLog(MemoryLog):
 
     async def stored(self, _: Stored) -> None:
         """Brings the acknowledgement back, or not."""
-        if self.happens(self.faults.ack_lost):
+        if self.away or self.happens(self.faults.ack_lost):
             await asyncio.sleep(LOST_S)
         await asyncio.sleep(self.delay_s())
 
@@ -140,7 +141,7 @@ class FaultyLog(MemoryLog):
         lost, twice = (
             (faults.nudge_lost, faults.nudge_twice) if follower.queue else (faults.fact_lost, faults.fact_twice)
         )
-        if not self.happens(lost):
+        if not self.away and not self.happens(lost):
             self._later(follower, message)
         if self.happens(twice):
             again = [each for each in self.followers if each.queue == follower.queue and each.wants(message.subject)]
@@ -183,7 +184,7 @@ class FaultyLog(MemoryLog):
     async def answered(self) -> None:
         """The way of a question, or of an answer. Raises `Unavailable`."""
         await asyncio.sleep(self.delay_s())
-        if self.happens(self.faults.unavailable):
+        if self.away or self.happens(self.faults.unavailable):
             raise Unavailable("no answer")
 
     async def tail(self, room: str, table: str) -> Stored | None:

@@ -36,6 +36,7 @@ QUIET_S_MAX: Final = 90.0
 CATCH_UP_S: Final = 10.0
 """So long after the last commit every fold has it: what was under way, two audits and a restart."""
 LOOK_S: Final = 0.05
+OUTAGE_EVERY_S: Final = 20.0
 EXPECTED: Final = (Refused, Unavailable)
 """What may end a piece of work: the sweep takes it up again."""
 
@@ -59,13 +60,14 @@ class House:
         """Plays with faults, then without, and looks whether all is well at the end."""
         self._spawn(self._strays())
         self._spawn(self._crashes())
+        self._spawn(self._outages())
         for service in SERVICES:
             for number in range(REPLICAS):
                 self._spawn(self._keep_up(service, number))
         for table in self.tables:
             self._spawn(self._open(table))
         await self._until(self._played, FAULTS_S_MAX)
-        self.log.faults = NONE
+        self.log.faults, self.log.away = NONE, False
         if self.random.random() < 0.5:
             for player in self.players:  # nobody wakes the services up: time alone brings every table to rest
                 player.silent = True
@@ -134,6 +136,13 @@ class House:
             await asyncio.sleep(self.log.random.expovariate(1 / crash_s) if crash_s else 1)
             if self.log.faults.crash_s:
                 self.log.random.choice(list(self.processes.values())).crash()
+
+    async def _outages(self) -> None:
+        while (outage_s := self.log.faults.outage_s) > 0:
+            await asyncio.sleep(self.log.random.uniform(0, OUTAGE_EVERY_S))
+            self.log.away = self.log.faults.outage_s > 0
+            await asyncio.sleep(outage_s)
+            self.log.away = False
 
     async def _strays(self) -> None:
         while True:
