@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from contracts.data import Chips, Instant
+from contracts.data import CHIPS_MAX, Chips, Instant
 from contracts.games import TableConfig
 from services.aggregate.table import Table
 from services.table.hands import RETURN_WINDOW
@@ -20,6 +20,11 @@ class Range(NamedTuple):
 
     def __str__(self) -> str:
         return f"at least {self.minimum}" if self.maximum is None else f"{self.minimum} to {self.maximum}"
+
+
+def room_for(table: Table) -> Chips:
+    """How many chips more the table holds: all of them together, queued ones included, must be an amount (R143)."""
+    return CHIPS_MAX - sum(record.stack + record.top_up for record in table.seats.values())
 
 
 def buy_in_range(table: Table, config: TableConfig, player: str, at: Instant) -> Range:

@@ -20,7 +20,7 @@ from contracts.commands import (
 from contracts.commit import Cause
 from contracts.data import Instant
 from contracts.events import AnyEvent
-from contracts.events.table import TableClosed, TableOpened, TablePaused, TableResumed
+from contracts.events.table import TableClosed, TablePaused, TableResumed
 from contracts.games import RULES_VERSION, TableConfig
 from contracts.outcomes import Accepted, Allowed, Rejected
 from contracts.subjects import ActorKind
@@ -30,6 +30,7 @@ from services.aggregate.table import Hand, Table
 from services.table import acting, play, seats
 from services.table.deadlines import act_for_player
 from services.table.hands import end, left, restate, start
+from services.table.opening import open_table
 from services.table.refusals import refuse
 
 type Decision = tuple[AnyEvent, ...] | Rejected
@@ -60,7 +61,7 @@ def decide(table: Table, cause: Cause, at: Instant) -> Decision:
     moment = _moment(table, at)
     command, config = cause.command, table.config
     if isinstance(command, OpenTable):
-        return _open_table(table, cause, command)
+        return open_table(table, cause, command)
     if config is None:
         return refuse(table, cause, "unknown_table", f"There is no table {table.id}.")
     if isinstance(command, Act):
@@ -169,13 +170,6 @@ def _not_allowed(table: Table, cause: Cause) -> Rejected | None:
         message = "A lobby says in `player` whom the command is for."
         return refuse(table, cause, "not_allowed", message, Allowed(actors=("player",)))
     return None
-
-
-def _open_table(table: Table, cause: Cause, command: OpenTable) -> Decision:
-    if command.config.options.rules > RULES_VERSION:
-        message = f"Rules {command.config.options.rules} are not known here; the newest are {RULES_VERSION}."
-        return refuse(table, cause, "unsupported_version", message, Allowed(versions=(RULES_VERSION,)))
-    return (TableOpened(config=command.config),)
 
 
 def _pause(table: Table, cause: Cause) -> Decision:

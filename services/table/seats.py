@@ -2,7 +2,7 @@
 
 from contracts.commands import LeaveTable, ReturnToPlay, SitOut, TakeSeat, TopUp
 from contracts.commit import Cause
-from contracts.data import Instant, Seat
+from contracts.data import CHIPS_MAX, Chips, Instant, Seat
 from contracts.events import AnyEvent
 from contracts.events.state import SeatRecord
 from contracts.events.table import (
@@ -17,7 +17,7 @@ from contracts.events.table import (
 from contracts.games import TableConfig
 from contracts.outcomes import Allowed, Rejected
 from services.aggregate.table import Table
-from services.table.buy_ins import buy_in_range
+from services.table.buy_ins import buy_in_range, room_for
 from services.table.hands import left, topped_up
 from services.table.refusals import refuse
 
@@ -39,6 +39,9 @@ def take_seat(table: Table, config: TableConfig, cause: Cause, command: TakeSeat
         message = f"The buy-in is {bounds}; {command.buy_in} is not."
         allowed = Allowed(minimum=bounds.minimum, maximum=bounds.maximum)
         return refuse(table, cause, "buy_in_out_of_range", message, allowed)
+    full = _overfull(table, cause, command.buy_in)
+    if full is not None:
+        return full
     record = SeatRecord(
         seat=command.seat if command.seat is not None else free[0],
         player=command.player,
@@ -97,6 +100,9 @@ def top_up(table: Table, config: TableConfig, cause: Cause, command: TopUp) -> D
         return record
     if command.amount == 0:
         return refuse(table, cause, "below_minimum", "A top-up adds at least one chip.", Allowed(minimum=1))
+    full = _overfull(table, cause, command.amount)
+    if full is not None:
+        return full
     if _in_hand(table, record.seat):
         queued = record.top_up + command.amount
         return (TopUpQueued(seat=record.seat, amount=command.amount, queued=queued),)
@@ -108,6 +114,15 @@ def top_up(table: Table, config: TableConfig, cause: Cause, command: TopUp) -> D
         message = f"A player without chips adds at least {least}." if broke else "The stack is at the table's maximum."
         return refuse(table, cause, "buy_in_out_of_range", message, Allowed(minimum=least, maximum=room))
     return (topped,)
+
+
+def _overfull(table: Table, cause: Cause, amount: Chips) -> Rejected | None:
+    """A refusal of chips with which those of the table together would be more than an amount can be."""
+    room = room_for(table)
+    if amount <= room:
+        return None
+    message = f"All chips of a table together are {CHIPS_MAX} at most: {room} more."
+    return refuse(table, cause, "buy_in_out_of_range", message, Allowed(minimum=min(1, room), maximum=room))
 
 
 def _record(table: Table, cause: Cause, player: str | None) -> SeatRecord | Rejected:

@@ -1,0 +1,68 @@
+"""Which tables can be opened: configurations that can be played at (RULES 0.1, R6, R65, R107)."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from contracts.commands import OpenTable
+from contracts.commit import Cause
+from contracts.events import AnyEvent
+from contracts.events.table import TableOpened
+from contracts.games import RULES_VERSION, RakeBand, RakeSchedule, TableConfig
+from contracts.outcomes import Allowed, Rejected
+from services.aggregate.table import Table
+from services.table.refusals import refuse
+
+WHOLE_BASIS_POINTS = 10_000
+
+
+def open_table(table: Table, cause: Cause, command: OpenTable) -> tuple[AnyEvent, ...] | Rejected:
+    """Opens a table that this release can deal at, and whose configuration makes sense."""
+    rules = command.config.options.rules
+    if rules > RULES_VERSION:
+        message = f"Rules {rules} are not known here; the newest are {RULES_VERSION}."
+        return refuse(table, cause, "unsupported_version", message, Allowed(versions=(RULES_VERSION,)))
+    faults = "; ".join(faults_of(command.config))
+    if faults:
+        return refuse(table, cause, "malformed", f"No table can be opened like this: {faults}.")
+    return (TableOpened(config=command.config),)
+
+
+def faults_of(config: TableConfig) -> Iterator[str]:
+    """All that is wrong with a configuration, in words."""
+    stakes, buy_in = config.stakes, config.buy_in
+    if stakes.small_blind > stakes.big_blind:
+        yield f"the small blind of {stakes.small_blind} is above the big blind of {stakes.big_blind}"
+    if stakes.big_bet and stakes.small_bet > stakes.big_bet:
+        yield f"the small bet of {stakes.small_bet} is above the big bet of {stakes.big_bet}"
+    if buy_in.maximum is not None and buy_in.minimum > buy_in.maximum:
+        yield f"the least buy-in of {buy_in.minimum} is above the highest of {buy_in.maximum}"
+    if config.rake is not None:
+        yield from _of_schedule(config.rake)
+
+
+def _of_schedule(schedule: RakeSchedule) -> Iterator[str]:
+    for band in schedule.bands:
+        low, high = band.players
+        if low > high:
+            yield f"the players go from {low} to {high}"
+        yield from _of_rates(schedule, band)
+    for one, other in pairwise(sorted(band.players for band in schedule.bands)):
+        if other[0] <= one[1]:
+            yield "two bands count the same number of players"
+
+
+def _of_rates(schedule: RakeSchedule, band: RakeBand) -> Iterator[str]:
+    match schedule.mode:
+        case "step":
+            if band.step_pot == 0:
+                yield "step_pot is 1 or more"
+            elif band.step_rake > band.step_pot:
+                yield "step_rake is step_pot at most"
+        case "percent":
+            if band.basis_points > WHOLE_BASIS_POINTS:
+                yield f"basis_points are {WHOLE_BASIS_POINTS} at most"
+        case "breakpoints":
+            if any(after <= before for before, after in pairwise(band.thresholds)):
+                yield "thresholds rise, from pot to pot and from rake to rake"
+            if any(rake > pot for pot, rake in band.thresholds):
+                yield "no threshold takes more than the pot"
