@@ -123,7 +123,13 @@ class Service:
         self.outbox: Outbox | None = None
         self._running = contextlib.AsyncExitStack()
         self._answering: set[asyncio.Task[None]] = set()
-        self.app = FastStream(self.broker, lifespan=self._lifespan, on_shutdown=(self._finish,), logger=None)
+        self.app = FastStream(
+            self.broker,
+            lifespan=self._lifespan,
+            after_startup=(self._known,),
+            on_shutdown=(self._finish,),
+            logger=None,
+        )
 
     def during(self, hook: Callable[[], contextlib.AbstractAsyncContextManager[None]]) -> None:
         """Enters a context when log and fold are there, and leaves it before they go."""
@@ -216,9 +222,14 @@ class Service:
         self.guard.start()
         for hook in self._hooks:
             await self._running.enter_async_context(hook())
-        logger.info("service_started", service=self.user, rooms=settings.rooms)
         yield
         logger.info("service_stopped", service=self.user)
+
+    async def _known(self) -> None:
+        """Returns when the server knows what is listened to: only then does anybody who asks find us."""
+        if self.client is not None:
+            await settle(self.client)
+        logger.info("service_started", service=self.user, rooms=self.process.settings.rooms)
 
     async def _finish(self) -> None:
         """Takes no more requests, finishes the work in hand, and lets go of log and fold; the broker closes after."""

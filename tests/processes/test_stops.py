@@ -68,7 +68,7 @@ async def test_fifty_hands_go_on_after_everything_stopped_in_their_midst(tmp_pat
     async with a_server(tmp_path) as settings, Fleet(settings, (EVERYTHING,)) as fleet:
         measured(f"{len(TABLES)} tables: {fleet.slowest_start_s():.2f} s from the start of the process until it served")
         async with people(settings) as (lobby, players):
-            assert [await lobby.table(ROOM, table, "lobby") for table in TABLES] == before
+            assert [await _seen(lobby, table, lambda _: True) for table in TABLES] == before
             for picture in before:
                 await _fold_and_pause(lobby, players, picture)
         assert await fleet.stop() == {fleet.members[0].name: 0}
