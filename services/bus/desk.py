@@ -128,6 +128,8 @@ class Desk:
             await self.loop.pay(self.loop.follower.replica(*key))
         except (Refused, Unavailable) as error:
             logger.warning("log_unavailable", table=key[1], error=str(error))
+        except Exception:  # a debt that cannot be paid must not stop the commands; the sweep meets it again
+            logger.exception("debt_unpaid", table=key[1])
 
     async def _outcome(self, request: Request) -> Outcome:
         address = request.address

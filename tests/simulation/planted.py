@@ -1,7 +1,7 @@
 """Faults planted on purpose: parts that look right and are not. The simulation has to find each of them."""
 
 import asyncio
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -17,6 +17,7 @@ from services.bus.follower import Follower
 from services.bus.log import Conflict, InDoubt, Stored
 from services.bus.loop import Loop
 from services.bus.replica import Pending, Replica
+from tests.simulation.faults import Faults
 from tests.simulation.process import Build
 
 
@@ -124,15 +125,24 @@ class TrustsTheOrderOfFacts(Follower):
         return super().take(replica, stored, in_order=True)
 
 
-PLANTED: Final[dict[str, tuple[Build, str]]] = {
-    "answers before the append": (Build(loop=AnswersBeforeTheAppend), "is told to be accepted"),
-    "sends new bytes on a retry": (Build(loop=SendsNewBytesOnARetry), "in doubt"),
-    "decides anew in doubt": (Build(loop=DecidesAnewInDoubt), "in doubt"),
-    "takes a conflict for its own": (Build(loop=TakesAConflictForItsOwn), "is told to be accepted"),
-    "never sweeps": (Build(loop=NeverSweeps), "is not at rest"),
-    "refuses from any fold": (Build(desk=RefusesFromAnyFold), "was the tail when it arrived"),
-    "answers from the fold": (Build(desk=AnswersFromTheFold), "is told to be accepted"),
-    "never reads again": (Build(follower=NeverReadsAgain), "folds T"),
-    "trusts the order of facts": (Build(follower=TrustsTheOrderOfFacts), "has a hole"),
+class Planted(NamedTuple):
+    """A house with a fault in it, the words by which it is found out, what goes wrong if not what the seed says."""
+
+    build: Build
+    words: str
+    faults: Faults | None = None
+
+
+PLANTED: Final[dict[str, Planted]] = {
+    "answers before the append": Planted(Build(loop=AnswersBeforeTheAppend), "is told to be accepted"),
+    "sends new bytes on a retry": Planted(Build(loop=SendsNewBytesOnARetry), "in doubt"),
+    "decides anew in doubt": Planted(Build(loop=DecidesAnewInDoubt), "in doubt"),
+    "takes a conflict for its own": Planted(Build(loop=TakesAConflictForItsOwn), "is told to be accepted"),
+    "never sweeps": Planted(Build(loop=NeverSweeps), "is not at rest"),
+    "refuses from any fold": Planted(Build(desk=RefusesFromAnyFold), "was the tail when it arrived"),
+    "answers from the fold": Planted(Build(desk=AnswersFromTheFold), "is told to be accepted"),
+    "never reads again": Planted(
+        Build(follower=NeverReadsAgain), "is not at rest", Faults(fact_lost=0.5, nudge_lost=0.5)
+    ),
+    "trusts the order of facts": Planted(Build(follower=TrustsTheOrderOfFacts), "has a hole"),
 }
-"""Each with the words by which it is found out."""

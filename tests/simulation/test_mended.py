@@ -5,17 +5,18 @@ from collections.abc import AsyncIterator, Coroutine
 from datetime import UTC, datetime
 from random import Random
 
+import msgspec
 import pytest
 
 from contracts.codec import decode_outcome, digest, encode
-from contracts.commands import Act
+from contracts.commands import Act, PauseTable, TakeSeat
 from contracts.commit import COMMIT_VERSION, Commit
 from contracts.events import AnyEvent, fact_of
 from contracts.events.dealer import HoleCardsDealt
 from contracts.events.state import SeatRecord, TableRecord
 from contracts.events.table import PlayerSeated, TableOpened, TablePaused, TableRestated, TableResumed
 from contracts.games import BuyIn, Stakes, TableConfig
-from contracts.outcomes import Rejected
+from contracts.outcomes import Accepted, Rejected
 from contracts.subjects import Guarded, command
 from services.aggregate.fold import commit_of, fold
 from services.aggregate.table import Table
@@ -60,6 +61,10 @@ async def told(log: MemoryLog, *events: AnyEvent, table: str = "T1") -> list[Sto
         sequence = await log.append("main", table, "table", fact_of(event), encode(commit), sequence)
         fold(state, commit, encode(commit))
     return log.messages
+
+
+def seated(seat: int) -> PlayerSeated:
+    return PlayerSeated(record=SeatRecord(seat=seat, player=f"P{seat}", stack=1000, sat=seat))
 
 
 def follower(log: MemoryLog) -> Follower:
@@ -183,8 +188,7 @@ def test_a_refusal_waits_for_what_the_table_itself_owes() -> None:
     log, answers = Contended(), list[bytes]()
 
     async def story() -> None:
-        seats = (PlayerSeated(record=SeatRecord(seat=seat, player=f"P{seat}", stack=1000, sat=seat)) for seat in (1, 2))
-        await told(log, TableOpened(config=CONFIG), *seats)
+        await told(log, TableOpened(config=CONFIG), seated(1), seated(2))
         log.contenders = 3
         over = follower(log)
         await over.start()
@@ -199,6 +203,32 @@ def test_a_refusal_waits_for_what_the_table_itself_owes() -> None:
     (answer,) = map(decode_outcome, answers)
     assert isinstance(answer, Rejected)
     assert answer.code == "busy"
+
+
+def test_a_debt_that_cannot_be_paid_stops_no_later_command() -> None:
+    log, answers, faults = MemoryLog(), dict[str, bytes](), [ValueError("a fault in the rules")]
+
+    def owes(table: Table, at: datetime) -> tuple[AnyEvent, ...]:
+        if table.hand is None and len(table.seats) > 1 and faults:
+            raise faults.pop()
+        return ROLE.owes(table, at)
+
+    async def story() -> None:
+        await told(log, TableOpened(config=CONFIG), seated(1))
+        over = follower(log)
+        await over.start()
+        role = msgspec.structs.replace(ROLE, owes=owes)
+        loop = Loop(role, over, log, publish=lambda _, __: None, random=Random(1))
+        desk = Desk(loop, RULES, answers.__setitem__)
+        lobby = command("main", "T1", "lobby", "lobby")
+        desk.submit(lobby, "_R_.1", encode(TakeSeat(id="a", player="P2", buy_in=1000)))
+        await asyncio.sleep(1)
+        desk.submit(lobby, "_R_.2", encode(PauseTable(id="b")))
+        await asyncio.sleep(1)
+
+    in_virtual_time(story())
+    assert not faults
+    assert [type(decode_outcome(answers[reply])) for reply in ("_R_.1", "_R_.2")] == [Accepted, Accepted]
 
 
 class Deaf(MemoryLog):

@@ -11,6 +11,6 @@ SEEDS = 200
 @pytest.mark.parametrize("fault", PLANTED)
 def test_a_planted_fault_is_found(fault: str) -> None:
     """A part that is wrong in one way breaks a rule of the house in some seed."""
-    build, words = PLANTED[fault]
-    found = (simulate(seed, build) for seed in range(SEEDS))
+    build, words, faults = PLANTED[fault]
+    found = (simulate(seed, build, faults) for seed in range(SEEDS))
     assert any(words in violation for result in found for violation in result.violations)
