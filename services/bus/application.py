@@ -25,7 +25,7 @@ from services.bus.log import Refused, Unavailable
 from services.bus.loop import AUDIT_S, Loop, Role
 from services.bus.outbox import Outbox
 from services.bus.settings import Settings
-from services.bus.stall import StallGuard
+from services.bus.stall import StallGuard, caught_up
 from services.bus.streams import check
 
 logger: Final = structlog.get_logger(__name__)
@@ -121,6 +121,7 @@ class Service:
         self._hooks: list[Callable[[], contextlib.AbstractAsyncContextManager[None]]] = []
         self.broker = Broker(self._open)
         self.outbox: Outbox | None = None
+        self._broken = asyncio.Event()
         self._running = contextlib.AsyncExitStack()
         self._answering: set[asyncio.Task[None]] = set()
         self.app = FastStream(
@@ -200,12 +201,18 @@ class Service:
 
     async def _ping(self) -> None:
         if self.client is not None:
-            await settle(self.client)
+            await caught_up(self.client, self._broken, self._unhandled)
+
+    def _unhandled(self) -> int:
+        """How many requests have been read and not been handled yet."""
+        subscriptions = [getattr(subscriber, "subscription", None) for subscriber in self.broker.subscribers]
+        return sum(subscription.pending_msgs for subscription in subscriptions if subscription is not None)
 
     async def _open(self) -> Client:
         settings = self.process.settings
         self.line = Line(self.user)
         self.client = await connect(settings, Credentials.read(settings.credentials_file), self.line)
+        self.line.when_lost(self._broken.set)
         self.line.when_gone(self.process.gone.set)
         return self.client
 

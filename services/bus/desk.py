@@ -46,7 +46,7 @@ class Rules(msgspec.Struct, frozen=True):
 
 
 class Request(msgspec.Struct, frozen=True):
-    """A command as it arrived; `since` is the loop time."""
+    """A command as it arrived; `since` is the loop time, `stalls` how often the process had stood still by then."""
 
     subject: str
     reply: str
@@ -55,16 +55,24 @@ class Request(msgspec.Struct, frozen=True):
     command: AnyCommand
     arrived: Instant
     since: float
+    stalls: int
+
+
+class StoodStill(Exception):
+    """The process stood still with a command in hand: others may have refused it meanwhile, and a refusal is final."""
 
 
 class Desk:
-    """Takes commands for the tables of one loop, a table's in the order of their arrival here."""
+    """Takes commands for the tables of one loop, a table's in the order of their arrival here.
 
-    def __init__(self, loop: Loop, rules: Rules, publish: Publish, stalled: Callable[[], bool] = lambda: False) -> None:
+    `stalls` counts how often the process has stood still: a command that was in hand then is dropped, unanswered.
+    """
+
+    def __init__(self, loop: Loop, rules: Rules, publish: Publish, stalls: Callable[[], int] = lambda: 0) -> None:
         self.loop = loop
         self.rules = rules
         self.publish = publish
-        self.stalled = stalled
+        self.stalls = stalls
         self.waiting = 0
         self._queues: dict[tuple[str, str], deque[Request]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -73,7 +81,7 @@ class Desk:
     def submit(self, subject: str, reply: str, body: bytes) -> None:
         """Takes a command; its answer goes to `reply`. Never raises, never waits."""
         address = subjects.read_command(subject)
-        if self.stalled() or self._closing or address is None:
+        if self._closing or address is None:
             return
         arrived = self.loop.follower.clock.now()
         command = self.rules.read(body)
@@ -81,7 +89,7 @@ class Desk:
             self._refuse(subject, reply, body, arrived, address, command)
             return
         since = asyncio.get_running_loop().time()
-        self._queue(Request(subject, reply, body, address, command, arrived, since))
+        self._queue(Request(subject, reply, body, address, command, arrived, since, self.stalls()))
 
     async def stop(self) -> None:
         """Takes no more commands, and answers those that are in hand."""
@@ -111,6 +119,9 @@ class Desk:
             except (Refused, Unavailable) as error:
                 logger.warning("log_unavailable", table=key[1], command=request.command.id, error=str(error))
                 outcome = _busy(request.command)
+            except StoodStill:
+                logger.warning("command_dropped", table=key[1], command=request.command.id)
+                outcome = None
             except Exception:  # a fault in one command must not stop a table; the command gets no answer
                 logger.exception("command_failed", table=key[1], command=request.command.id)
                 outcome = None
@@ -144,6 +155,8 @@ class Desk:
                 break
             async with replica.turnstile(self.loop.service):
                 await self.loop.pay_inside(replica)
+                if self.stalls() != request.stalls:
+                    raise StoodStill
                 outcome = await self._decide(replica, cause)
             if outcome is not None:
                 return outcome

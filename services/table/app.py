@@ -23,7 +23,7 @@ def build(process: Process) -> Service:
     @contextlib.asynccontextmanager
     async def running() -> AsyncIterator[None]:
         loop = loop_of(service, ROLE)
-        desk = Desk(loop, RULES, service.publish)
+        desk = Desk(loop, RULES, service.publish, lambda: service.guard.stalls)
         await loop.start()
         desks.append(desk)
         yield

@@ -65,6 +65,15 @@ class Member:
         await self._listening
         return code
 
+    async def stand_still(self, seconds: float) -> None:
+        """Stops the process where it is, and lets it go on after a while."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+        try:
+            await asyncio.sleep(seconds)
+        finally:
+            self._process.send_signal(signal.SIGCONT)
+
     async def _listen(self, process: asyncio.subprocess.Process, began: float) -> None:
         assert process.stderr is not None
         async for line in process.stderr:
