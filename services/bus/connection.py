@@ -12,12 +12,12 @@ from nats.aio.client import Client
 from services.bus.accounts import inbox_prefix
 from services.bus.credentials import Credentials
 from services.bus.settings import Settings
+from services.bus.wire import quicken
 
 PINGS_OUTSTANDING_MAX: Final = 2
 NOT_BUFFERED: Final = 0
 
 _log = structlog.get_logger(__name__)
-_BARE_STATUS: Final = 32  # the blank after `NATS/1.0` when a status follows
 
 
 class Line:
@@ -91,6 +91,8 @@ def options(settings: Settings, credentials: Credentials, line: Line) -> dict[st
         "drain_timeout": settings.drain_timeout_ms / 1000,
         "ping_interval": settings.ping_interval_ms / 1000,
         "max_outstanding_pings": PINGS_OUTSTANDING_MAX,
+        # Every subject is built by `contracts.subjects`, or came from the server as a reply subject.
+        "skip_subject_validation": True,
         # What is published while there is no connection fails at once, so that it cannot land later.
         "pending_size": NOT_BUFFERED,
     }
@@ -113,22 +115,3 @@ async def settle(client: Client) -> None:
     """
     await client.flush()
     await client.flush()
-
-
-def quicken(client: Client) -> Client:
-    """Has a client read plain headers by one split; every fact carries eight of them.
-
-    nats-py's own reading, which checks each name by character, stays in charge of everything else.
-    """
-    thorough = client._process_headers  # noqa: SLF001 - there is no public place for it; tested against the original
-
-    async def process_headers(headers: bytes) -> dict[str, str] | None:
-        if headers and headers[8] != _BARE_STATUS:
-            try:
-                return dict(line.split(": ", 1) for line in headers[10:-4].decode().split("\r\n"))
-            except ValueError:
-                pass
-        return await thorough(headers)
-
-    client._process_headers = process_headers  # type: ignore[method-assign]  # noqa: SLF001
-    return client

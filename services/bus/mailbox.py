@@ -117,13 +117,12 @@ class Mailbox:
     ) -> Answer:
         token = str(next(self._numbers))
         self._waiting[token] = (answer, arrived)
+        late = asyncio.get_running_loop().call_later(timeout_s, _give_up, answer, subject, timeout_s)
         try:
             await self._send(subject, data, f"{self._inbox}.{token}", headers)
-            async with asyncio.timeout(timeout_s):
-                return await answer
-        except TimeoutError:
-            raise NoAnswer(f"no answer to {subject} within {timeout_s} s") from None
+            return await answer
         finally:
+            late.cancel()
             del self._waiting[token]
 
     async def _send(self, subject: str, data: bytes, reply: str, headers: Mapping[str, str] | None) -> None:
@@ -146,6 +145,11 @@ class Mailbox:
                 answer.set_exception(NobodyThere("nobody answers, or this account may not ask"))
             return
         arrived(message)
+
+
+def _give_up(answer: asyncio.Future[Any], subject: str, timeout_s: float) -> None:
+    if not answer.done():
+        answer.set_exception(NoAnswer(f"no answer to {subject} within {timeout_s} s"))
 
 
 def _nobody_there(message: Msg) -> bool:
