@@ -1,0 +1,62 @@
+"""The README is true: its example runs and prints what it says, and its commands exist."""
+
+import asyncio
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from contracts.games import Options
+from services.bus.settings import Settings
+from services.command_line.serve import SERVICES, room
+
+README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```(\w*)\n(.*?)```", README, re.DOTALL)
+COMMANDS = sorted(
+    {
+        line.removeprefix("uv run ").split("#")[0].strip()
+        for _, block in BLOCKS
+        for line in block.splitlines()
+        if line.startswith(("uv run croupier", "croupier "))
+    }
+)
+
+
+def block_after(text: str) -> str:
+    """The first block after a text."""
+    start = README.index(text)
+    found = re.search(r"```\w*\n(.*?)```", README[start:], re.DOTALL)
+    assert found is not None
+    return found[1]
+
+
+@pytest.mark.server
+async def test_the_example_prints_what_the_readme_says(tmp_path: Path) -> None:
+    (example,) = (block for language, block in BLOCKS if language == "python")
+    expected = block_after("\nprints\n")
+    async with room(Settings(data_path=tmp_path / "room", log_level="error"), SERVICES):
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", example, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        out, err = await process.communicate()
+    assert (process.returncode, err.decode()) == (0, "")
+    # A view and the answer to its command travel on two ways, and may change places.
+    assert sorted(out.decode().splitlines()) == sorted(expected.splitlines())
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_of_the_readme_has_the_options_that_it_names(command: str) -> None:
+    name, *words = command.split()[1:]
+    ran = subprocess.run(
+        [sys.executable, "-m", "services.cli", name, "--help"], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0
+    for option in (word for word in words if word.startswith("--")):
+        assert option in ran.stdout
+
+
+def test_the_readme_names_every_table_option() -> None:
+    table = README[README.index("## Table options") :]
+    assert [name for name in Options.__struct_fields__ if f"| `{name}` |" not in table] == []
