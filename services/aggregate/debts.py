@@ -1,12 +1,13 @@
 """Who owes the next commit: derived from the state and the time alone, so at most one service owes at any moment."""
 
 from datetime import timedelta
+from functools import cache
 from typing import Final, Literal
 
 import msgspec
 
 from contracts.cards import Street
-from contracts.data import Instant, Seat
+from contracts.data import Instant, Milliseconds, Seat
 from contracts.events import Service
 from contracts.events.state import SeatRecord
 from services.aggregate.table import RESTATE_AFTER_COMMITS, Hand, Table
@@ -108,7 +109,12 @@ def _turn_over(table: Table, hand: Hand, seat: Seat) -> Instant | None:
     record = table.seats[seat]
     if record.away or record.leaving or hand.turn is None or hand.turn_opened is None:
         return None
-    return hand.turn_opened + timedelta(milliseconds=hand.turn.act_ms)
+    return hand.turn_opened + _lasting(hand.turn.act_ms)
+
+
+@cache
+def _lasting(act_ms: Milliseconds) -> timedelta:
+    return timedelta(milliseconds=act_ms)
 
 
 def _after_betting(hand: Hand) -> Debt:

@@ -119,7 +119,8 @@ def commit_of(
     table: Table, by: Service, events: tuple[AnyEvent, ...], at: Instant, cause: Cause | None = None
 ) -> Commit:
     """The commit with which a service appends its events to the table's log, as it stands now."""
-    started = next((event.number for event in events if isinstance(event, HandStarted)), table.hands)
+    first = events[0]  # `hand_started` is the only event of its commit
+    started = first.number if isinstance(first, HandStarted) else table.hands
     return Commit(
         v=COMMIT_VERSION,
         table=table.id,

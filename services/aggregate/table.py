@@ -109,7 +109,10 @@ class Table(msgspec.Struct, kw_only=True):
 
     def seat_of(self, player: str) -> SeatRecord | None:
         """The seat that a player holds."""
-        return next((record for record in self.seats.values() if record.player == player), None)
+        for record in self.seats.values():
+            if record.player == player:
+                return record
+        return None
 
     def copy(self) -> "Table":
         """A table that can be changed without changing this one; `accepted` is shared, for events never change it."""

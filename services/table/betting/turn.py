@@ -36,7 +36,7 @@ def first_turn(config: TableConfig, hand: Hand) -> Turn | None:
 def next_turn(config: TableConfig, hand: Hand, after: Seat) -> Turn | None:
     """The turn that follows an action of the player on seat `after`, or None: the round is closed (R45, R47)."""
     order = list(hand.players.values())
-    place = next(index for index, player in enumerate(order, 1) if player.seat == after)
+    place = list(hand.players).index(after) + 1
     return _first_to_act(config, hand, order[place:] + order[:place])
 
 
