@@ -88,6 +88,7 @@ class RoomClient:
                 self.answers_s.append(clock.time() - began)
                 return outcome
             self.retries += 1
+            await asyncio.sleep(wait_s)
         raise NoOutcome(f"no answer to {command} on {subject}")
 
     async def table(self, room: str, table: str, name: str) -> PublicTable | None:

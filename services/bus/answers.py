@@ -53,6 +53,7 @@ class _State(msgspec.Struct):
 
 
 class _Info(msgspec.Struct):
+    ts: datetime | None = None
     state: _State | None = None
     error: _Error | None = None
     total: int = 0
@@ -133,6 +134,14 @@ def batch_in(answers: list[Msg]) -> tuple[list[Stored], bool]:
     if last and batch and batch[-1].sequence != last:
         raise Unavailable(f"a batch lost messages: its last one is {batch[-1].sequence}, not {last}")
     return batch, bool(batch) and header(end, "Nats-Num-Pending") != "0"
+
+
+def time_in(answer: bytes) -> datetime:
+    """When the server gave its answer about a stream, by its own clock."""
+    info = _info.decode(answer)
+    if info.ts is None:
+        raise Unavailable(info.error.description if info.error else "the answer has no time")
+    return info.ts
 
 
 def subjects_in(answer: bytes) -> tuple[list[str], int]:

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from random import SystemRandom
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 import structlog
@@ -16,22 +16,19 @@ from contracts.codec import encode
 from contracts.outcomes import Rejected
 from contracts.subjects import QuerySubject, Question, read_query
 from services.bus import logging
-from services.bus.clock import Clock
 from services.bus.connection import Line, connect, settle
 from services.bus.credentials import Credentials
+from services.bus.faults import EXIT, sentence
 from services.bus.follower import Follower
+from services.bus.gate import Gate
 from services.bus.jetstream import JetStreamLog
 from services.bus.log import Refused, Unavailable
-from services.bus.loop import AUDIT_S, Loop, Role
+from services.bus.loop import Loop, Role
 from services.bus.outbox import Outbox
-from services.bus.settings import Settings
+from services.bus.process import Process
 from services.bus.stall import StallGuard, caught_up
-from services.bus.streams import check
 
 logger: Final = structlog.get_logger(__name__)
-
-REPLIES: Final = ("_R_.", "_INBOX.")
-"""Where an answer may go: a reply subject is the asker's word, and must not be somebody else's subject."""
 
 ANSWERING_MAX: Final = 256
 """So many queries are answered at the same time; the next is `busy`."""
@@ -44,14 +41,19 @@ type Handler = Callable[[str, str, bytes], None]
 
 
 class Broker(NatsBroker):
-    """A FastStream broker whose connection is opened by us, with our options, when it is started."""
+    """A FastStream broker whose connection is opened by us, with our options, when it is started.
 
-    def __init__(self, opened: Callable[[], Awaitable[Client]]) -> None:
+    Its subscribers stand behind `gate`.
+    """
+
+    def __init__(self, opened: Callable[[], Awaitable[Client]], gate: Gate) -> None:
         super().__init__(apply_types=False, decoder=_body, logger=None)
         self._opened = opened
+        self._gate = gate
 
     async def _connect(self) -> Client:
         client = await self._opened()
+        self._gate.stand_before(client)
         self.config.connect(client)
         return client
 
@@ -59,47 +61,6 @@ class Broker(NatsBroker):
 async def _body(message: Any) -> bytes:  # noqa: ANN401 - FastStream's own message, whose type depends on the broker
     body: bytes = message.body
     return body
-
-
-class Process:
-    """What the services of one process share: the settings, the clock, and the fold of the rooms' tables."""
-
-    def __init__(self, settings: Settings, gone: asyncio.Event | None = None) -> None:
-        self.settings = settings
-        self.clock = Clock()
-        self.follower: Follower | None = None
-        self.gone = gone or asyncio.Event()
-        """Set when a connection of the process is closed for good and not on purpose: it has nothing left to do."""
-        self._starting = asyncio.Lock()
-        self._users = 0
-        self._auditing: asyncio.Task[None] | None = None
-
-    async def join(self, log: JetStreamLog) -> Follower:
-        """The fold, started by the first service that needs it. Raises `Unavailable`."""
-        async with self._starting:
-            if self.follower is None:
-                self.follower = Follower(log, self.settings.rooms, self.clock)
-                await self.follower.start()
-                self._auditing = asyncio.create_task(self._audit(self.follower), name="audit")
-            self._users += 1
-            return self.follower
-
-    async def leave(self) -> None:
-        """Stops the fold when its last service has gone."""
-        self._users -= 1
-        if self._users == 0 and self.follower is not None:
-            if self._auditing is not None:
-                self._auditing.cancel()
-            await self.follower.stop()
-            self.follower = None
-
-    async def _audit(self, follower: Follower) -> None:
-        while True:
-            await asyncio.sleep(AUDIT_S)
-            try:
-                await follower.audit()
-            except Unavailable as error:
-                logger.warning("log_unavailable", error=str(error))
 
 
 class Service:
@@ -119,11 +80,16 @@ class Service:
         self.guard = StallGuard(self._ping)
         self.random = SystemRandom()
         self._hooks: list[Callable[[], contextlib.AbstractAsyncContextManager[None]]] = []
-        self.broker = Broker(self._open)
+        self.gate = Gate(self.publish, lambda: self.guard.stalled)
+        self.broker = Broker(self._open, self.gate)
         self.outbox: Outbox | None = None
         self._broken = asyncio.Event()
         self._running = contextlib.AsyncExitStack()
         self._answering: set[asyncio.Task[None]] = set()
+        self._state: Literal["starting", "started", "stopping"] = "starting"
+        self._beside = False
+        process.services.append(user)
+        process.doubts.append(self._doubts)
         self.app = FastStream(
             self.broker,
             lifespan=self._lifespan,
@@ -180,9 +146,6 @@ class Service:
             message = self.broker.context.get_local("message").raw_message
             if self.guard.stalled:
                 return
-            if not message.reply.startswith(REPLIES):
-                logger.warning("request_dropped", subject=message.subject, reply=message.reply)
-                return
             handle(message.subject, message.reply, body)
 
         return handler
@@ -205,41 +168,78 @@ class Service:
 
     def _unhandled(self) -> int:
         """How many requests have been read and not been handled yet."""
-        subscriptions = [getattr(subscriber, "subscription", None) for subscriber in self.broker.subscribers]
-        return sum(subscription.pending_msgs for subscription in subscriptions if subscription is not None)
+        return self.gate.waiting
 
     async def _open(self) -> Client:
         settings = self.process.settings
         self.line = Line(self.user)
         self.client = await connect(settings, Credentials.read(settings.credentials_file), self.line)
         self.line.when_lost(self._broken.set)
-        self.line.when_gone(self.process.gone.set)
+        self.line.when_gone(lambda: self.process.end(f"the connection as {self.user!r} was closed for good"))
         return self.client
 
     @contextlib.asynccontextmanager
     async def _lifespan(self) -> AsyncIterator[None]:
-        settings = self.process.settings
         if not structlog.is_configured():  # run by `faststream run`, not by `croupier serve`
-            logging.configure(settings)
+            logging.configure(self.process.settings)
+        async with contextlib.AsyncExitStack() as stack:
+            try:
+                await stack.enter_async_context(self.process.open())
+                await self._start()
+            except BaseException as error:
+                await self._abandon()
+                said = sentence(error)
+                if said is None or self._beside:
+                    raise
+                logger.critical("cannot_serve", services=self.process.services, reason=said)
+                raise SystemExit(EXIT) from None
+            yield
+        logger.info("service_stopped", service=self.user)
+        if self.process.fault is not None and not self._beside:
+            raise SystemExit(EXIT)
+
+    async def _start(self) -> None:
+        """Connects, looks whether all is as it must be, and gets log, fold and work going."""
         client = await self.broker.connect()
-        await check(client.jetstream(prefix=settings.api_prefix), settings.replicas)
         self.outbox = Outbox(client)
-        self.log = await JetStreamLog.open(client, settings, self.line)
+        self.log = await JetStreamLog.open(client, self.process.settings, self.line)
+        await self.log.check_streams()
         self.follower = await self.process.join(self.log)
         self.guard.start()
         for hook in self._hooks:
             await self._running.enter_async_context(hook())
-        yield
-        logger.info("service_stopped", service=self.user)
+        if not self._beside:
+            self.process.when_ended(lambda _: self.app.exit())
+
+    async def _abandon(self) -> None:
+        """Lets go of the connection after a start that failed."""
+        if self.line is not None:
+            self.line.ending = True
+        if self.client is not None:
+            await self.client.close()
+
+    def _doubts(self) -> dict[str, str]:
+        """Why the service is not ready."""
+        found: dict[str, str | None] = {"": None if self._state == "started" else f"is {self._state}"}
+        if self.client is None or not self.client.is_connected:
+            last = f": {self.line.last_error}" if self.line is not None and self.line.last_error is not None else ""
+            found["connection"] = f"there is no connection to the server{last}"
+        if self.guard.stalled:
+            found["standstill"] = "the process stood still, and drops what was sent meanwhile"
+        if self.log is not None:
+            found["appends"] = self.log.appends.doubt(asyncio.get_running_loop().time())
+        return {f"{self.user}.{part}".rstrip("."): reason for part, reason in found.items() if reason is not None}
 
     async def _known(self) -> None:
         """Returns when the server knows what is listened to: only then does anybody who asks find us."""
         if self.client is not None:
             await settle(self.client)
+        self._state = "started"
         logger.info("service_started", service=self.user, rooms=self.process.settings.rooms)
 
     async def _finish(self) -> None:
         """Takes no more requests, finishes the work in hand, and lets go of log and fold; the broker closes after."""
+        self._state = "stopping"
         for subscriber in self.broker.subscribers:
             await subscriber.stop()
         if self._answering:
@@ -257,6 +257,7 @@ class Service:
     @contextlib.asynccontextmanager
     async def up(self) -> AsyncIterator[None]:
         """Runs the service beside others in one process; `app.run()` runs it alone."""
+        self._beside = True
         async with self.app.lifespan_context():
             await self.app.start()
             try:

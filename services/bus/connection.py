@@ -29,6 +29,8 @@ class Line:
         """Set when the connection is gone for good: the process has nothing left to do."""
         self.ending = False
         """Whether it is closed on purpose."""
+        self.opened = False
+        """Until then what goes wrong is said by whoever opens it, once."""
         self.last_error: Exception | None = None
         self._lost: list[Callable[[], None]] = []
         self._back: list[Callable[[], None]] = []
@@ -48,10 +50,11 @@ class Line:
 
     async def on_error(self, error: Exception) -> None:
         self.last_error = error
-        _log.error("nats_error", user=self.user, kind=type(error).__name__, error=str(error))
+        if self.opened:
+            _log.error("nats_error", user=self.user, kind=type(error).__name__, error=str(error))
 
     async def on_disconnected(self) -> None:
-        if not self.ending:
+        if self.opened and not self.ending:
             _log.warning("nats_disconnected", user=self.user)
         for tell in self._lost:
             tell()
@@ -62,7 +65,7 @@ class Line:
             tell()
 
     async def on_closed(self) -> None:
-        if not self.ending:
+        if self.opened and not self.ending:
             _log.error("nats_closed", user=self.user)
         self.closed.set()
         if not self.ending:
@@ -73,10 +76,12 @@ class Line:
 def options(settings: Settings, credentials: Credentials, line: Line) -> dict[str, Any]:
     """The options of a connection as the line's user, for `nats.connect` and `NatsBroker` alike.
 
-    Raises `KeyError` for a user whose password the credentials do not hold.
+    Raises ValueError for a user whose password the credentials do not hold.
     """
+    if line.user not in credentials.passwords:
+        raise ValueError(f"{settings.credentials_file} has no password for the user {line.user!r}")
     return {
-        "servers": (settings.nats_url or credentials.url).split(","),
+        "servers": _url(settings, credentials).split(","),
         "user": line.user,
         "password": credentials.passwords[line.user],
         "name": f"croupier-{line.user}",
@@ -99,13 +104,31 @@ def options(settings: Settings, credentials: Credentials, line: Line) -> dict[st
 
 
 async def connect(settings: Settings, credentials: Credentials, line: Line) -> Client:
-    """Opens a connection as the line's user; raises `ConnectionError` if it is not there in time."""
+    """Opens a connection as the line's user; raises `ConnectionError` if it is not there in time.
+
+    Raises ValueError for a user whose password the credentials do not hold.
+    """
     try:
         async with asyncio.timeout(settings.connect_timeout_ms / 1000):
             client = await nats.connect(**options(settings, credentials, line))
     except TimeoutError:
-        raise ConnectionError(f"no connection as {line.user!r}: {line.last_error}") from None
+        raise ConnectionError(_why(settings, credentials, line)) from None
+    line.opened = True
     return quicken(client)
+
+
+def _url(settings: Settings, credentials: Credentials) -> str:
+    return settings.nats_url or credentials.url
+
+
+def _why(settings: Settings, credentials: Credentials, line: Line) -> str:
+    """Why there was no connection in time."""
+    url = _url(settings, credentials)
+    if "authorization" in str(line.last_error).lower():
+        file = settings.credentials_file
+        return f"the server at {url} does not let in the user {line.user!r} with the password in {file}: {line.last_error}"
+    waited_s = settings.connect_timeout_ms / 1000
+    return f"no server at {url} let the user {line.user!r} in within {waited_s:g} s: {line.last_error}"
 
 
 async def settle(client: Client) -> None:

@@ -15,8 +15,13 @@ class Credentials(msgspec.Struct, frozen=True):
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """Reads the file; raises `OSError` or `msgspec.ValidationError`."""
-        return msgspec.json.decode(path.read_bytes(), type=cls)
+        """Reads the file. Raises OSError or ValueError with a sentence that names it."""
+        try:
+            return msgspec.json.decode(path.read_bytes(), type=cls)
+        except FileNotFoundError:
+            raise FileNotFoundError(f"there is no file of credentials {path}") from None
+        except msgspec.DecodeError as error:
+            raise ValueError(f"{path} does not hold credentials: {error}") from None
 
     def write(self, path: Path) -> None:
         """Writes the file for this user alone, in one step: a reader finds the old or the new one."""

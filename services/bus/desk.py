@@ -1,7 +1,7 @@
 """The way of a command: in at a subject, held while it must be, decided at the log's tail, answered once (DESIGN 4)."""
 
 import asyncio
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from typing import Final
 
@@ -30,8 +30,17 @@ SILENCE_S: Final = 1.5
 """A command that waits longer than this has the log read: a fact may have been lost."""
 WAITING_MAX: Final = 256
 """So many commands wait at one table; the next is `busy` at once."""
+PLAYER_WAITING_MAX: Final = 4
+"""So many of one player at one table: who floods is `busy`, and the others at the table are served."""
+PROCESS_WAITING_MAX: Final = 4096
+"""So many at all tables of a process."""
+EXPIRY_S: Final = 0.25
+"""How often commands are looked for that have waited too long."""
 TRIES_MAX: Final = 20
 """So often a command is decided anew because the log moved on, before it is `busy`."""
+
+WAITED: Final = "The table is waiting for another service; send the same command again."
+TOO_MUCH: Final = "Too many commands wait at this table; send the same command again."
 
 type Publish = Callable[[str, bytes], None]
 
@@ -75,7 +84,9 @@ class Desk:
         self.stalls = stalls
         self.waiting = 0
         self._queues: dict[tuple[str, str], deque[Request]] = {}
+        self._of: Counter[tuple[str, str, str]] = Counter()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._expiring: asyncio.Task[None] | None = None
         self._closing = False
 
     def submit(self, subject: str, reply: str, body: bytes) -> None:
@@ -96,12 +107,15 @@ class Desk:
         self._closing = True
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=HOLD_S)
+        if self._expiring is not None:
+            self._expiring.cancel()
 
     def _queue(self, request: Request) -> None:
         key = (request.address.room, request.address.table)
         queue = self._queues.get(key)
-        if queue is not None and len(queue) >= WAITING_MAX:
-            self._answer(request, _busy(request.command))
+        if self._is_full(request.address, queue):
+            # Not kept among the refusals: a flood must not become a flood of writes.
+            self.publish(request.reply, encode(_busy(request.command, TOO_MUCH)))
             return
         if queue is None:
             queue = self._queues[key] = deque()
@@ -109,7 +123,36 @@ class Desk:
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
         queue.append(request)
+        self._of[_player(request.address)] += 1
         self.waiting += 1
+        if self._expiring is None or self._expiring.done():
+            self._expiring = asyncio.create_task(self._expire(), name="desk-expiry")
+
+    def _is_full(self, address: CommandSubject, queue: deque[Request] | None) -> bool:
+        return (
+            self.waiting >= PROCESS_WAITING_MAX
+            or (queue is not None and len(queue) >= WAITING_MAX)
+            or (address.kind == "player" and self._of[_player(address)] >= PLAYER_WAITING_MAX)
+        )
+
+    def _leaves(self, request: Request) -> None:
+        player = _player(request.address)
+        self.waiting -= 1
+        self._of[player] -= 1
+        if not self._of[player]:
+            del self._of[player]
+
+    async def _expire(self) -> None:
+        """Tells commands `busy` that have waited too long behind another: that one's append may be in doubt."""
+        while self._queues:
+            await asyncio.sleep(EXPIRY_S)
+            oldest = asyncio.get_running_loop().time() - HOLD_S
+            for queue in list(self._queues.values()):
+                while len(queue) > 1 and queue[1].since < oldest:
+                    request = queue[1]
+                    del queue[1]
+                    self._leaves(request)
+                    self._answer(request, _busy(request.command))
 
     async def _drain(self, key: tuple[str, str], queue: deque[Request]) -> None:
         while queue:
@@ -126,7 +169,7 @@ class Desk:
                 logger.exception("command_failed", table=key[1], command=request.command.id)
                 outcome = None
             queue.popleft()
-            self.waiting -= 1
+            self._leaves(request)
             if outcome is not None:
                 self._answer(request, outcome)
             if isinstance(outcome, Accepted):
@@ -148,6 +191,8 @@ class Desk:
         cause = Cause(
             actor=Actor(kind=address.kind, name=address.name), arrived=request.arrived, command=request.command
         )
+        if asyncio.get_running_loop().time() - request.since > HOLD_S:
+            return _busy(request.command)
         if replica.sequence == 0 and not isinstance(request.command, OpenTable):
             await self.loop.follower.catch_up(replica)
         for _ in range(TRIES_MAX):
@@ -226,8 +271,11 @@ class Desk:
         self.publish(reply, encode(outcome))
 
 
-def _busy(command: AnyCommand) -> Rejected:
-    message = "The table is waiting for another service; send the same command again."
+def _player(address: CommandSubject) -> tuple[str, str, str]:
+    return address.room, address.table, f"{address.kind}.{address.name}"
+
+
+def _busy(command: AnyCommand, message: str = WAITED) -> Rejected:
     return Rejected(code="busy", message=message, id=command.id)
 
 

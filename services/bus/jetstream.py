@@ -4,19 +4,23 @@ What must be true as of now is read from the stream's leader (`STREAM.MSG.GET`);
 from any replica (`DIRECT.GET`), is faster, and is finished from the leader.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
+from datetime import datetime
 from typing import Final, Self
 
 import msgspec
+import nats.errors
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 
 from contracts import subjects
 from contracts.subjects import ANY
-from services.bus import answers
+from services.bus import answers, streams
 from services.bus.connection import Line, settle
-from services.bus.log import COMMIT_BYTES_MAX, InDoubt, Refused, Stored, Unavailable
+from services.bus.health import Appends
+from services.bus.log import COMMIT_BYTES_MAX, Conflict, InDoubt, Refused, Stored, Unavailable
 from services.bus.mailbox import Mailbox, NoAnswer, NobodyThere, NotSent, Sink
 from services.bus.settings import Settings
 from services.bus.streams import TABLES
@@ -47,6 +51,7 @@ class JetStreamLog:
         self._append_s = settings.append_timeout_ms / 1000
         self._read_s = settings.read_timeout_ms / 1000
         self._unanswered = 0
+        self.appends = Appends()
         self._get = f"{settings.api_prefix}.STREAM.MSG.GET.{TABLES}"
         self._direct = f"{settings.api_prefix}.DIRECT.GET.{TABLES}"
         self._about = f"{settings.api_prefix}.STREAM.INFO.{TABLES}"
@@ -73,6 +78,18 @@ class JetStreamLog:
             "Nats-Expected-Last-Subject-Sequence": str(expected),
             "Nats-Expected-Last-Subject-Sequence-Subject": guard,
         }
+        try:
+            sequence = await self._appended(subject, data, headers)
+        except (Refused, InDoubt) as error:
+            self.appends.failed(str(error), asyncio.get_running_loop().time())
+            raise
+        except Conflict:
+            self.appends.worked()
+            raise
+        self.appends.worked()
+        return sequence
+
+    async def _appended(self, subject: str, data: bytes, headers: dict[str, str]) -> int:
         try:
             answer = await self._mailbox.ask(subject, data, self._append_s, headers)
         except (NotSent, NobodyThere) as error:
@@ -116,6 +133,17 @@ class JetStreamLog:
     def read_room(self, room: str, after: int = 0) -> AsyncIterator[Stored]:
         """Every message of a room after sequence `after`."""
         return self._read(subjects.room_pattern(room), after)
+
+    async def check_streams(self) -> None:
+        """Compares the streams with what they must be. Raises `StreamDiffers` or `Unavailable`."""
+        try:
+            await streams.check(self._client.jetstream(prefix=self._settings.api_prefix), self._settings.replicas)
+        except nats.errors.Error as error:
+            raise Unavailable(f"the server does not say how the streams are: {error!r}") from error
+
+    async def server_time(self) -> datetime:
+        """The server's clock, as of its answer. Raises `Unavailable`."""
+        return answers.time_in((await self._asked(self._about, b"")).data)
 
     async def tables(self, room: str) -> list[str]:
         """The tables of a room, sorted."""

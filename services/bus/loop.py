@@ -124,7 +124,7 @@ class Loop:
                 self.follower.take(replica, stored)
             except Gap:
                 await self.follower.catch_up(replica)
-        await self.pay(replica)
+        await self._pay_or_rest(replica)
 
     async def pay(self, replica: Replica) -> None:
         """Appends what the service owes at this table, and goes on while it owes itself."""
@@ -219,8 +219,11 @@ class Loop:
 
     def _conflicted(self, replica: Replica) -> None:
         self.conflicts += 1
+        self._rest(replica, DEBT_AGE_S)
+
+    def _rest(self, replica: Replica, at_least_s: float) -> None:
         now = asyncio.get_running_loop().time()
-        self._rest_until[replica.key] = now + DEBT_AGE_S * (1 + self.random.random())
+        self._rest_until[replica.key] = now + at_least_s * (1 + self.random.random())
 
     def _after(self, replica: Replica, commit: Commit, head: Head) -> None:
         now = asyncio.get_running_loop().time()
@@ -237,7 +240,15 @@ class Loop:
                 await asyncio.wait_for(self._closing.wait(), SWEEP_S)
             for replica in list(self.follower.owing[self.service].values()):
                 if not self._closing.is_set() and self._neglected(replica):
-                    self._spawn(self.pay(replica))
+                    self._spawn(self._pay_or_rest(replica))
+
+    async def _pay_or_rest(self, replica: Replica) -> None:
+        """Pays; where the log takes nothing or cannot be read, the table is left alone for a while."""
+        try:
+            await self.pay(replica)
+        except (Refused, Unavailable) as error:
+            logger.error("debt_not_appended", service=self.service, table=replica.table.id, reason=str(error))  # noqa: TRY400
+            self._rest(replica, RETRY_S_MAX)
 
     def _neglected(self, replica: Replica) -> bool:
         now = asyncio.get_running_loop().time()

@@ -10,7 +10,8 @@ from nats.aio.client import Client
 logger: Final = structlog.get_logger(__name__)
 
 MESSAGES_MAX: Final = 100_000
-"""So many messages wait at most; the next is dropped and said to the log."""
+BYTES_MAX: Final = 64 * 1024 * 1024
+"""So many messages, of so many bytes, wait at most; the next is dropped and said to the log."""
 
 
 class Outbox:
@@ -19,14 +20,16 @@ class Outbox:
     def __init__(self, client: Client) -> None:
         self._client = client
         self._messages: deque[tuple[str, bytes]] = deque()
+        self._bytes = 0
         self._sending: asyncio.Task[None] | None = None
 
     def send(self, subject: str, data: bytes) -> None:
         """Sends a message soon; never raises, never waits."""
-        if len(self._messages) >= MESSAGES_MAX:
-            logger.error("message_dropped", subject=subject, waiting=MESSAGES_MAX)
+        if len(self._messages) >= MESSAGES_MAX or self._bytes + len(data) > BYTES_MAX:
+            logger.error("message_dropped", subject=subject, waiting=len(self._messages), bytes=self._bytes)
             return
         self._messages.append((subject, data))
+        self._bytes += len(data)
         if self._sending is None:
             self._sending = asyncio.get_running_loop().create_task(self._send(), name="outbox")
 
@@ -38,6 +41,7 @@ class Outbox:
     async def _send(self) -> None:
         while self._messages:
             subject, data = self._messages.popleft()
+            self._bytes -= len(data)
             try:
                 await self._client.publish(subject, data)
             except Exception as error:  # noqa: BLE001 - whoever misses the message asks again

@@ -35,6 +35,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Off: nothing but the sweep starts work; for tests of the sweep."""
     master_keys_path: Path | None = None
     """The dealer's master keys; none: `master-keys.json` beside the credentials, made where it is missing."""
+    http_port: int | None = None
+    """Where probes find `/live` and `/ready`; none: nowhere."""
+    http_host: str = "0.0.0.0"  # noqa: S104 - probes come from outside; what is said there is no secret
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_to: Literal["stdout", "stderr"] = "stderr"
 

@@ -14,9 +14,11 @@ import msgspec
 import structlog
 
 from services.bus import logging
-from services.bus.application import Process, Service
+from services.bus.application import Service
 from services.bus.connection import Line, connect
 from services.bus.credentials import Credentials
+from services.bus.faults import EXIT, ProcessEnded, sentence
+from services.bus.process import Process
 from services.bus.server import EmbeddedServer
 from services.bus.settings import Settings
 from services.bus.streams import ensure
@@ -62,12 +64,12 @@ async def room(
     settings: Settings,
     names: Sequence[str],
     builds: dict[str, Build] | None = None,
-    gone: asyncio.Event | None = None,
+    ended: Callable[[str], None] = lambda _: None,
 ) -> AsyncIterator[Settings]:
     """Runs services in this process, over an embedded server if the settings name none; gives the settings in force.
 
-    `builds` replaces the wiring of single services, for tests and conformance. `gone` is set when a connection is
-    closed for good.
+    `builds` replaces the wiring of single services, for tests and conformance. `ended` is told why when the process
+    has nothing left to do.
     """
     async with contextlib.AsyncExitStack() as stack:
         if settings.nats_url is None:
@@ -77,10 +79,11 @@ async def room(
                 settings, nats_url=server.url, credentials_path=server.directory / "credentials.json"
             )
             await make_streams(settings)
-        process = Process(settings, gone or asyncio.Event())
-        for name in names:
-            build = (builds or {}).get(name) or build_of(name)
-            await stack.enter_async_context(build(process).up())
+        process = Process(settings)
+        process.when_ended(ended)
+        services = [((builds or {}).get(name) or build_of(name))(process) for name in names]
+        for service in services:
+            await stack.enter_async_context(service.up())
         yield settings
 
 
@@ -92,6 +95,7 @@ def serve(
     rooms: str | None = None,
     lazy_sync: bool = False,
     nudges: bool = True,
+    http: int | None = None,
 ) -> int:
     """Runs services (table, dealer, rake, settlement, views, replay, or all) until SIGTERM.
 
@@ -111,6 +115,8 @@ def serve(
         A server of one's own acknowledges before its disk has the commit.
     nudges
         With `--no-nudges` nothing but the sweep starts work.
+    http
+        The port at which probes find `/live` and `/ready`.
     """
     given = {
         "nats_url": nats,
@@ -119,14 +125,14 @@ def serve(
         "rooms": tuple(rooms.split(",")) if rooms else None,
         "lazy_sync": lazy_sync or None,
         "nudges": None if nudges else False,
+        "http_port": http,
     }
     settings = msgspec.structs.replace(
         Settings.from_environment(os.environ), **{name: value for name, value in given.items() if value is not None}
     )
     services = chosen(names)
     logging.configure(settings)
-    run(serve_until_stopped(settings, services))
-    return 0
+    return run_or_say(serve_until_stopped(settings, services))
 
 
 def streams(*, nats: str, credentials: Path, replicas: int = 1) -> int:
@@ -143,7 +149,19 @@ def streams(*, nats: str, credentials: Path, replicas: int = 1) -> int:
     """
     settings = Settings(nats_url=nats, credentials_path=credentials, replicas=replicas)
     logging.configure(settings)
-    run(make_streams(settings))
+    return run_or_say(make_streams(settings))
+
+
+def run_or_say(work: Coroutine[None, None, None]) -> int:
+    """Runs work and gives the exit code: what an operator can mend is said to the log in one line, else raised."""
+    try:
+        run(work)
+    except Exception as error:
+        said = sentence(error)
+        if said is None:
+            raise
+        logger.critical("cannot_serve", reason=said)
+        return EXIT
     return 0
 
 
@@ -160,17 +178,40 @@ def run(work: Coroutine[None, None, None]) -> None:
 async def serve_until_stopped(settings: Settings, names: Sequence[str]) -> None:
     """Runs services until SIGTERM or SIGINT, then finishes the work in hand.
 
-    Raises ConnectionError when a connection is closed for good: whoever supervises the process starts it anew.
+    Raises `ProcessEnded` when there is nothing left to do: whoever supervises the process starts it anew.
     """
-    stopping, gone = asyncio.Event(), asyncio.Event()
+    loop = asyncio.get_running_loop()
+    over: asyncio.Future[str] = loop.create_future()
+
+    def end(reason: str = "") -> None:
+        if not over.done():
+            over.set_result(reason)
+
     for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, stopping.set)
-    async with room(settings, names, gone=gone) as running:
+        loop.add_signal_handler(number, end)
+    started = asyncio.Event()
+    serving = asyncio.ensure_future(_serve(settings, names, over, started, end))
+    await asyncio.wait((serving, over), return_when=asyncio.FIRST_COMPLETED)
+    if not started.is_set() and not serving.done():  # a start may take for ever, while the clock is wrong
+        serving.cancel()
+        await asyncio.wait((serving,))
+        if serving.cancelled():
+            logger.warning("stopped_before_serving", services=list(names))
+            return
+    await serving
+    if over.result():
+        raise ProcessEnded(over.result())
+
+
+async def _serve(
+    settings: Settings,
+    names: Sequence[str],
+    over: asyncio.Future[str],
+    started: asyncio.Event,
+    end: Callable[[str], None],
+) -> None:
+    async with room(settings, names, ended=end) as running:
+        started.set()
         logger.info("serving", services=list(names), nats=running.nats_url, rooms=running.rooms)
-        waits = [asyncio.ensure_future(event.wait()) for event in (stopping, gone)]
-        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-        for wait in waits:
-            wait.cancel()
+        await asyncio.wait((over,))
         logger.info("stopping", services=list(names))
-    if gone.is_set() and not stopping.is_set():
-        raise ConnectionError("a connection to the server was closed for good")

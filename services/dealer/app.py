@@ -19,10 +19,11 @@ from contracts.outcomes import Rejected
 from contracts.queries import HandKey, KeyQuery, OwnCards
 from contracts.subjects import QuerySubject
 from services.aggregate.table import Table
-from services.bus.application import Process, Service, loop_of, unknown_table
+from services.bus.application import Service, loop_of, unknown_table
 from services.bus.log import Log
 from services.bus.loop import Loop, Role
 from services.bus.private_file import read_or_make
+from services.bus.process import Process
 from services.bus.reader import NotFound, commits, from_hand
 from services.bus.replica import Replica
 from services.bus.settings import Settings

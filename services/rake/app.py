@@ -2,8 +2,9 @@
 
 import os
 
-from services.bus.application import Process, Service, run_loop
+from services.bus.application import Service, run_loop
 from services.bus.loop import Role
+from services.bus.process import Process
 from services.bus.settings import Settings
 from services.rake.decider import owes
 

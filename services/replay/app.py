@@ -7,7 +7,8 @@ import msgspec
 from contracts.codec import decode
 from contracts.queries import LogQuery
 from contracts.subjects import QuerySubject
-from services.bus.application import Process, Service
+from services.bus.application import Service
+from services.bus.process import Process
 from services.bus.settings import Settings
 from services.replay.answers import answer
 

@@ -4,9 +4,10 @@ import contextlib
 import os
 from collections.abc import AsyncIterator
 
-from services.bus.application import Process, Service, loop_of
+from services.bus.application import Service, loop_of
 from services.bus.desk import Desk, Rules
 from services.bus.loop import Role
+from services.bus.process import Process
 from services.bus.settings import Settings
 from services.table.decider import decide, holds, known, owes
 from services.table.intake import read_command

@@ -11,8 +11,9 @@ from contracts.commit import Commit
 from contracts.data import Sha256
 from contracts.subjects import QuerySubject
 from contracts.subjects import public_view as view_subject
-from services.bus.application import Process, Service, unknown_table
+from services.bus.application import Service, unknown_table
 from services.bus.picked import Picked
+from services.bus.process import Process
 from services.bus.replica import Replica
 from services.bus.settings import Settings
 from services.views.public import public_table, public_view

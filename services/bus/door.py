@@ -1,0 +1,81 @@
+"""Two questions over HTTP, for probes: does the process live (`/live`), and is it ready for work (`/ready`)?
+
+The answer comes from the event loop that does the work, so a process whose loop stands still does not answer.
+FastStream has an ASGI application for this, but it wants a web server and a port for each service, and here a process
+holds several; two GETs need neither.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from typing import Final
+
+import msgspec
+
+from services.bus.health import Health
+
+REQUEST_S_MAX: Final = 2.0
+REQUEST_BYTES_MAX: Final = 8 * 1024
+OPEN_MAX: Final = 32
+"""So many probes are heard at the same time."""
+_PHRASES: Final = {200: "OK", 404: "Not Found", 503: "Service Unavailable"}
+
+
+class Live(msgspec.Struct, frozen=True):
+    """What `/live` says: the event loop turns; `reason` says why the process should be started anew."""
+
+    live: bool
+    reason: str = ""
+
+
+class Door:
+    """Answers probes from what `live` and `ready` say at that moment."""
+
+    def __init__(self, live: Callable[[], Live], ready: Callable[[], Health]) -> None:
+        self._live = live
+        self._ready = ready
+        self._open = 0
+        self.port = 0
+        """Where it listens: the one that was wanted, or for 0 a free one."""
+
+    @contextlib.asynccontextmanager
+    async def at(self, host: str, port: int) -> AsyncIterator[None]:
+        """Answers at this address. Raises OSError where it is taken."""
+        server = await asyncio.start_server(self._hear, host, port, limit=REQUEST_BYTES_MAX)
+        self.port = server.sockets[0].getsockname()[1]
+        try:
+            yield
+        finally:
+            server.close()
+
+    async def _hear(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._open += 1
+        try:
+            if self._open <= OPEN_MAX:
+                with contextlib.suppress(TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, OSError):
+                    async with asyncio.timeout(REQUEST_S_MAX):
+                        head = await reader.readuntil(b"\r\n\r\n")
+                        writer.write(self._answer(head))
+                        await writer.drain()
+        finally:
+            self._open -= 1
+            writer.close()
+
+    def _answer(self, head: bytes) -> bytes:
+        method, _, rest = head.partition(b" ")
+        path = rest.split(b" ")[0].split(b"?")[0] if method == b"GET" else b""
+        if path == b"/live":
+            live = self._live()
+            return _response(200 if live.live else 503, msgspec.json.encode(live))
+        if path == b"/ready":
+            ready = self._ready()
+            return _response(200 if ready.ready else 503, msgspec.json.encode(ready))
+        return _response(404, b'{"paths":["/live","/ready"]}')
+
+
+def _response(status: int, body: bytes) -> bytes:
+    head = (
+        f"HTTP/1.1 {status} {_PHRASES[status]}\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n"
+    )
+    return head.encode() + body

@@ -1,0 +1,30 @@
+"""What keeps a process from its work and is no fault of the code: said in a sentence, never as a traceback."""
+
+import msgspec
+import nats.errors
+
+from services.bus.log import Refused, Unavailable
+from services.bus.server import ServerFailed
+from services.bus.streams import StreamDiffers
+
+EXIT: int = 1
+"""The exit code of a process that could not do its work."""
+
+
+class ProcessEnded(Exception):
+    """A process has nothing left to do, though nobody stopped it; the message says why."""
+
+
+def sentence(error: BaseException) -> str | None:
+    """What an operator has to know of a fault; None for one that only a developer can mend."""
+    if isinstance(error, StreamDiffers):
+        return f"the streams are not as they must be: {error}"
+    if isinstance(error, (Unavailable, Refused)):
+        return f"the log cannot be used: {error}"
+    if isinstance(error, nats.errors.Error):
+        return f"the server did not do what was asked: {error}"
+    if isinstance(error, msgspec.MsgspecError):
+        return f"a setting or a file cannot be read: {error}"
+    if isinstance(error, (OSError, ServerFailed, ProcessEnded)) or type(error) is ValueError:
+        return str(error)
+    return None

@@ -1,0 +1,118 @@
+"""Where requests come in: so many wait to be handled, and the next is told `busy` at once.
+
+nats-py would let half a million requests wait, and answer each of them late. FastStream's subscribers stand behind the
+gate: it takes what arrives in the reading loop itself, before any queue, and hands on in the order of arrival.
+"""
+
+import asyncio
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+import structlog
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription
+
+from contracts.codec import encode
+from contracts.outcomes import Rejected
+from services.bus.mailbox import Sink
+
+logger: Final = structlog.get_logger(__name__)
+
+REPLIES: Final = ("_R_.", "_INBOX.")
+"""Where an answer may go: a reply subject is the asker's word, and must not be somebody else's subject."""
+REQUESTS: Final = ("command.", "query.")
+WAITING_MAX: Final = 256
+"""So many requests wait in front of one service."""
+PLAYER_WAITING_MAX: Final = 64
+"""So many of one player: who floods is `busy`, and the others are served."""
+TOLD_S: Final = 1.0
+"""So often at most the log is told how many were turned away."""
+BUSY: Final = encode(Rejected(code="busy", message="Too much is asked at once; send the same again."))
+
+type Handle = Callable[[Msg], Awaitable[Any]]
+
+
+class Gate:
+    """The gate of one service.
+
+    `publish` sends an answer; while `stalled` says so, what arrives is dropped unanswered.
+    """
+
+    def __init__(self, publish: Callable[[str, bytes], None], stalled: Callable[[], bool]) -> None:
+        self._publish = publish
+        self._stalled = stalled
+        self._waiting: deque[tuple[Msg, Handle]] = deque()
+        self._of: Counter[str] = Counter()
+        self._handling: asyncio.Task[None] | None = None
+        self._told_s = 0.0
+        self.turned_away = 0
+
+    @property
+    def waiting(self) -> int:
+        """How many requests have arrived and not been handled yet."""
+        return len(self._waiting)
+
+    def stand_before(self, client: Client) -> None:
+        """Has the requests that are subscribed to with a callback on this connection, as FastStream does, come here."""
+        plain = client.subscribe
+
+        async def subscribe(
+            subject: str,
+            queue: str = "",
+            cb: Handle | None = None,
+            **options: Any,  # noqa: ANN401 - nats-py's own
+        ) -> Subscription:
+            if cb is None or not subject.startswith(REQUESTS):
+                return await plain(subject, queue, cb, **options)
+            return await Sink(lambda message: self.take(message, cb)).subscribe(client, subject, queue)
+
+        client.subscribe = subscribe  # type: ignore[method-assign, assignment]
+
+    def take(self, message: Msg, handle: Handle) -> None:
+        """Has a request handled soon, or tells it `busy`; drops it during a stall, or if it must not be answered."""
+        if self._stalled():
+            return
+        if not message.reply.startswith(REPLIES):
+            logger.warning("request_dropped", subject=message.subject, reply=message.reply)
+            return
+        player = player_of(message.subject)
+        if len(self._waiting) >= WAITING_MAX or (player and self._of[player] >= PLAYER_WAITING_MAX):
+            self._turn_away(message)
+            return
+        if player:
+            self._of[player] += 1
+        self._waiting.append((message, handle))
+        if self._handling is None:
+            self._handling = asyncio.get_running_loop().create_task(self._handle(), name="gate")
+
+    async def _handle(self) -> None:
+        while self._waiting:
+            message, handle = self._waiting[0]
+            try:
+                await handle(message)
+            finally:
+                self._waiting.popleft()
+                self._let_go(player_of(message.subject))
+        self._handling = None
+
+    def _let_go(self, player: str) -> None:
+        if player:
+            self._of[player] -= 1
+            if not self._of[player]:
+                del self._of[player]
+
+    def _turn_away(self, message: Msg) -> None:
+        self.turned_away += 1
+        self._publish(message.reply, BUSY)
+        now = asyncio.get_running_loop().time()
+        if now - self._told_s >= TOLD_S:
+            self._told_s = now
+            logger.warning("requests_turned_away", subject=message.subject, in_all=self.turned_away)
+
+
+def player_of(subject: str) -> str:
+    """The player who asks on a command's or query's subject; nothing for anybody else."""
+    head, _, name = subject.rpartition(".")
+    return name if head.endswith(".player") else ""

@@ -1,0 +1,167 @@
+"""What the services of one process share: settings, clock, the fold of the rooms' tables, and how it is."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Callable
+from typing import Final
+
+import structlog
+
+from services.bus.clock import Clock, utc_now
+from services.bus.door import Door, Live
+from services.bus.follower import Follower
+from services.bus.health import Health
+from services.bus.jetstream import JetStreamLog
+from services.bus.log import Unavailable
+from services.bus.loop import AUDIT_S
+from services.bus.settings import Settings
+from services.bus.streams import StreamDiffers
+
+logger: Final = structlog.get_logger(__name__)
+
+AUDIT_AGE_S_MAX: Final = 5.0
+"""A fold that was last compared with the log longer ago than this may have missed something."""
+STREAMS_S: Final = 10.0
+"""How often the streams are checked while the process runs."""
+CLOCK_RETRY_S: Final = 1.0
+
+
+class Process:
+    """One process; its services add themselves to `doubts` and share the rest."""
+
+    def __init__(self, settings: Settings, clock: Clock | None = None) -> None:
+        self.settings = settings
+        self.clock = clock or Clock(utc_now, time.monotonic)
+        self.follower: Follower | None = None
+        self.services: list[str] = []
+        self.doubts: list[Callable[[], dict[str, str]]] = []
+        """Each says why a service is not ready: a sentence for each part of it that is not as it must be."""
+        self.fault: str | None = None
+        """Why the process has nothing left to do, though nobody stopped it."""
+        self._ended: list[Callable[[str], None]] = []
+        self._starting = asyncio.Lock()
+        self._users = 0
+        self._auditing: asyncio.Task[None] | None = None
+        self._audited_s = 0.0
+        self._door: Door | None = None
+
+    def when_ended(self, tell: Callable[[str], None]) -> None:
+        """Calls `tell` with the reason when the process has nothing left to do."""
+        self._ended.append(tell)
+
+    def end(self, fault: str) -> None:
+        """Says that the process can do nothing more: whoever supervises it starts it anew."""
+        if self.fault is None:
+            self.fault = fault
+            logger.critical("process_ends", reason=fault)
+            for tell in self._ended:
+                tell(fault)
+
+    @contextlib.asynccontextmanager
+    async def open(self) -> AsyncIterator[None]:
+        """Answers probes from the first service's start to its end, where the settings say at which port.
+
+        Raises OSError where the port is taken.
+        """
+        if self._door is not None or self.settings.http_port is None:
+            yield
+            return
+        self._door = Door(self.live, self.ready)
+        try:
+            async with self._door.at(self.settings.http_host, self.settings.http_port):
+                yield
+        finally:
+            self._door = None
+
+    def live(self) -> Live:
+        """Whether the process can still get well by itself."""
+        return Live(self.fault is None, self.fault or "")
+
+    def ready(self) -> Health:
+        """Whether the process does its work, and if not, why."""
+        reasons = {part: reason for doubts in self.doubts for part, reason in doubts().items()}
+        if self.fault is not None:
+            reasons["process"] = self.fault
+        if (doubt := self.clock.doubt()) is not None:
+            reasons["clock"] = doubt
+        if (doubt := self._fold_doubt()) is not None:
+            reasons["fold"] = doubt
+        replicas = list(self.follower.replicas.values()) if self.follower is not None else []
+        return Health(
+            ready=not reasons,
+            reasons=reasons,
+            services=self.services,
+            tables=len(replicas),
+            halted={each.table.id: each.halted for each in replicas if each.halted is not None},
+        )
+
+    def _fold_doubt(self) -> str | None:
+        if self.follower is None:
+            return "the log has not been read yet"
+        age_s = asyncio.get_running_loop().time() - self._audited_s
+        if age_s > AUDIT_AGE_S_MAX:
+            return f"the tables were last compared with the log {age_s:.0f} s ago"
+        return None
+
+    async def join(self, log: JetStreamLog) -> Follower:
+        """The fold, started by the first service that needs it, once the clock can be trusted. Raises `Unavailable`."""
+        async with self._starting:
+            if self.follower is None:
+                await self._trust_clock(log)
+                follower = Follower(log, self.settings.rooms, self.clock)
+                await follower.start()
+                self._audited_s = asyncio.get_running_loop().time()
+                self.follower = follower
+                self._auditing = asyncio.create_task(self._audit(log, follower), name="audit")
+            self._users += 1
+            return self.follower
+
+    async def leave(self) -> None:
+        """Stops the fold when its last service has gone."""
+        self._users -= 1
+        if self._users == 0 and self.follower is not None:
+            if self._auditing is not None:
+                self._auditing.cancel()
+            await self.follower.stop()
+            self.follower = None
+
+    async def _trust_clock(self, log: JetStreamLog) -> None:
+        """Waits until the clock agrees with the server's: with a wrong one, every hand would be dated wrongly."""
+        told = False
+        while True:
+            self.clock.observe(await log.server_time())
+            doubt = self.clock.doubt()
+            if doubt is None:
+                return
+            if not told:
+                logger.error("clock_not_trusted", reason=doubt)
+                told = True
+            await asyncio.sleep(CLOCK_RETRY_S)
+
+    async def _audit(self, log: JetStreamLog, follower: Follower) -> None:
+        clock = asyncio.get_running_loop()
+        checked_s, trusted = clock.time(), True
+        while True:
+            await asyncio.sleep(AUDIT_S)
+            try:
+                self.clock.observe(await log.server_time())
+                await follower.audit()
+                self._audited_s = clock.time()
+                if clock.time() - checked_s >= STREAMS_S:
+                    await log.check_streams()
+                    checked_s = clock.time()
+            except Unavailable as error:
+                logger.warning("log_unavailable", error=str(error))
+            except StreamDiffers as error:
+                self.end(f"the streams are not as they must be: {error}")
+            trusted = self._tell_of_clock(trusted=trusted)
+
+    def _tell_of_clock(self, *, trusted: bool) -> bool:
+        """Says to the log when the clock ceases to be trusted, and when it is again; gives what it is now."""
+        doubt = self.clock.doubt()
+        if trusted and doubt is not None:
+            logger.error("clock_not_trusted", reason=doubt)
+        if not trusted and doubt is None:
+            logger.warning("clock_trusted_again")
+        return doubt is None
