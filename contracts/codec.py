@@ -1,5 +1,6 @@
 """The one way in which contracts become bytes and bytes become contracts: JSON by msgspec."""
 
+from functools import cache
 from hashlib import sha256
 from typing import Any
 
@@ -56,7 +57,14 @@ def decode_outcome(data: bytes) -> Outcome:
 
 def decode[T: msgspec.Struct](data: bytes, of: type[T]) -> T:
     """Reads any other struct. Raises `msgspec.MsgspecError` on anything else."""
-    return decode_by(msgspec.json.Decoder(of), data)
+    found: T = decode_by(_decoder_of(of), data)
+    return found
+
+
+@cache
+def _decoder_of(of: type[msgspec.Struct]) -> msgspec.json.Decoder[Any]:
+    """Building one takes longer than reading with it."""
+    return msgspec.json.Decoder(of)
 
 
 def builtins(struct: msgspec.Struct) -> dict[str, Any]:
