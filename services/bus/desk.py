@@ -187,14 +187,14 @@ class Desk:
 
     async def _outcome(self, request: Request) -> Outcome:
         address = request.address
-        replica = self.loop.follower.replica(address.room, address.table)
-        cause = Cause(
-            actor=Actor(kind=address.kind, name=address.name), arrived=request.arrived, command=request.command
-        )
+        actor = Actor(kind=address.kind, name=address.name)
+        cause = Cause(actor=actor, arrived=request.arrived, command=request.command)
         if asyncio.get_running_loop().time() - request.since > HOLD_S:
             return _busy(request.command)
-        if replica.sequence == 0 and not isinstance(request.command, OpenTable):
-            await self.loop.follower.catch_up(replica)
+        unknown = await self._unknown(address, cause)
+        if unknown is not None:
+            return unknown
+        replica = self.loop.follower.replica(address.room, address.table)
         for _ in range(TRIES_MAX):
             if not await self._free(replica, request):
                 break
@@ -206,6 +206,17 @@ class Desk:
             if outcome is not None:
                 return outcome
         return _busy(request.command)
+
+    async def _unknown(self, address: CommandSubject, cause: Cause) -> Outcome | None:
+        """The refusal of a command to a table that is not there: anybody may name one, so nothing is kept of it."""
+        follower, key = self.loop.follower, (address.room, address.table)
+        if key in follower.replicas or isinstance(cause.command, OpenTable):
+            return None
+        if await self.loop.log.tail(*key) is None:
+            nothing = self.rules.decide(Table(room=address.room, id=address.table), cause, cause.arrived)
+            return nothing if isinstance(nothing, Rejected) else None
+        await follower.catch_up(follower.replica(*key))
+        return None
 
     async def _free(self, replica: Replica, request: Request) -> bool:
         """Waits while another service owes; False when that took too long."""
