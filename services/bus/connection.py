@@ -125,8 +125,8 @@ def _why(settings: Settings, credentials: Credentials, line: Line) -> str:
     """Why there was no connection in time."""
     url = _url(settings, credentials)
     if "authorization" in str(line.last_error).lower():
-        file = settings.credentials_file
-        return f"the server at {url} does not let in the user {line.user!r} with the password in {file}: {line.last_error}"
+        secret = f"the password in {settings.credentials_file}"
+        return f"the server at {url} does not let in the user {line.user!r} with {secret}: {line.last_error}"
     waited_s = settings.connect_timeout_ms / 1000
     return f"no server at {url} let the user {line.user!r} in within {waited_s:g} s: {line.last_error}"
 
