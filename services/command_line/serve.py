@@ -127,10 +127,14 @@ def serve(
         "nudges": None if nudges else False,
         "http_port": http,
     }
-    settings = msgspec.structs.replace(
-        Settings.from_environment(os.environ), **{name: value for name, value in given.items() if value is not None}
-    )
     services = chosen(names)
+    try:
+        settings = msgspec.structs.replace(
+            Settings.from_environment(os.environ), **{name: value for name, value in given.items() if value is not None}
+        )
+    except (ValueError, msgspec.ValidationError) as error:
+        logging.configure(Settings())
+        return _cannot_serve(error)
     logging.configure(settings)
     return run_or_say(serve_until_stopped(settings, services))
 
@@ -156,13 +160,17 @@ def run_or_say(work: Coroutine[None, None, None]) -> int:
     """Runs work and gives the exit code: what an operator can mend is said to the log in one line, else raised."""
     try:
         run(work)
-    except Exception as error:
-        said = sentence(error)
-        if said is None:
-            raise
-        logger.critical("cannot_serve", reason=said)
-        return EXIT
+    except Exception as error:  # noqa: BLE001 - what has no sentence is raised again
+        return _cannot_serve(error)
     return 0
+
+
+def _cannot_serve(error: Exception) -> int:
+    said = sentence(error)
+    if said is None:
+        raise error
+    logger.critical("cannot_serve", reason=said)
+    return EXIT
 
 
 def run(work: Coroutine[None, None, None]) -> None:

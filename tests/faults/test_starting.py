@@ -1,0 +1,88 @@
+"""A process that cannot serve says why in one line and ends with an exit code, whoever starts it."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from services.bus.connection import Line, connect
+from services.bus.credentials import Credentials
+from services.bus.settings import Settings
+from services.bus.streams import TABLES
+from tests.faults.running import HOUSE, ended, free_port, serve
+from tests.processes.playing import a_server
+
+pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.xdist_group("processes")]
+
+
+def _why(code: int, said: Sequence[dict[str, Any]]) -> str:
+    """The one critical line of a process that ended with a fault, and nothing that alarms beside it."""
+    assert code != 0
+    alarms = [line for line in said if line["level"] in ("error", "critical")]
+    assert [line["event"] for line in alarms] == ["cannot_serve"], alarms
+    assert "exception" not in alarms[0]
+    reason: str = alarms[0]["reason"]
+    return reason
+
+
+async def _tried(settings: Settings, crew: str = "table") -> str:
+    """Why neither `croupier serve` nor `faststream run` could serve: both say the same."""
+    reason = _why(*await ended(serve(settings, (crew,))))
+    faststream = [str(Path(sys.executable).with_name("faststream")), "run", f"services.{crew}.app:app"]
+    places = {"CROUPIER_NATS_URL": str(settings.nats_url), "CROUPIER_CREDENTIALS_PATH": str(settings.credentials_file)}
+    assert _why(*await ended(faststream, **places, PYTHONPATH=str(HOUSE))) == reason
+    return reason
+
+
+async def test_no_server(tmp_path: Path) -> None:
+    url, file = f"nats://127.0.0.1:{free_port()}", tmp_path / "credentials.json"
+    Credentials(url=url, passwords={"table": "x"}).write(file)
+    reason = await _tried(Settings(nats_url=url, credentials_path=file))
+    assert reason.startswith(f"no server at {url} let the user 'table' in within 1 s: ")
+    assert "refused" in reason.lower() or "connect" in reason.lower()
+
+
+async def test_wrong_and_missing_credentials(tmp_path: Path) -> None:
+    async with a_server(tmp_path / "server") as right:
+        file = tmp_path / "credentials.json"
+        settings = msgspec.structs.replace(right, credentials_path=file)
+        assert await _tried(settings) == f"there is no file of credentials {file}"
+        file.write_text("{")
+        assert (await _tried(settings)).startswith(f"{file} does not hold credentials: ")
+        Credentials(url="", passwords={"rake": "x"}).write(file)
+        assert await _tried(settings) == f"{file} has no password for the user 'table'"
+        Credentials(url="", passwords={"table": "wrong"}).write(file)
+        url = right.nats_url
+        refused = f"the server at {url} does not let in the user 'table' with the password in {file}: "
+        assert (await _tried(settings)).startswith(refused)
+
+
+async def test_a_stream_with_other_settings(tmp_path: Path) -> None:
+    async with a_server(tmp_path) as settings:
+        client = await connect(settings, Credentials.read(settings.credentials_file), Line("deploy"))
+        context = client.jetstream()
+        config = (await context.stream_info(TABLES)).config
+        await context.update_stream(config.evolve(max_msgs=1_000))
+        await client.close()
+        wrong = "the streams are not as they must be: stream TABLES: max_msgs must be unset, and is 1000"
+        assert await _tried(settings) == wrong
+
+
+async def test_a_port_for_probes_that_is_taken(tmp_path: Path) -> None:
+    async with a_server(tmp_path) as settings:
+        port = str(settings.nats_url).rpartition(":")[2]
+        reason = _why(*await ended(serve(settings, ("rake",), "--http", port)))
+        assert "address already in use" in reason.lower()
+
+
+async def test_a_setting_that_cannot_be_meant(tmp_path: Path) -> None:
+    settings = Settings(nats_url="nats://127.0.0.1:1", credentials_path=tmp_path / "credentials.json")
+    code, said = await ended([*serve(settings, ("table",)), "--http", "0"])
+    assert (code, [line["event"] for line in said]) == (1, ["cannot_serve"])
+    assert said[0]["reason"] == "http_port must be 1 or more, not 0"
+    code, said = await ended(serve(settings, ("table",)), CROUPIER_REPLICAS="many")
+    assert (code, [line["event"] for line in said]) == (1, ["cannot_serve"])
+    assert "replicas" in said[0]["reason"]
