@@ -124,6 +124,11 @@ def heads(service: str, room: str, table: str) -> str:
     return f"heads.{_token(service)}.{_token(room)}.{_token(table)}"
 
 
+def heads_pattern(room: str, table: str = ANY) -> str:
+    """The heads that any service left of a table, or of every table of a room."""
+    return f"heads.*.{_token(room)}.{_wild(table)}"
+
+
 def refused(room: str, table: str) -> str:
     """Where refused commands of a table are kept."""
     return f"refused.{_token(room)}.{_token(table)}"
@@ -157,6 +162,14 @@ def read_commit(subject: str) -> CommitSubject | None:
     match subject.split("."):
         case ["table" | "fact", *parts] if len(parts) == len(CommitSubject._fields) and _ids(parts):
             return CommitSubject(*parts)
+    return None
+
+
+def read_heads(subject: str) -> str | None:
+    """The table of whose head a `heads.` subject is."""
+    match subject.split("."):
+        case ["heads", service, room, table] if _ids((service, room, table)):
+            return table
     return None
 
 

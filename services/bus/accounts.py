@@ -33,6 +33,7 @@ _READS: Final[tuple[tuple[str, Mapping[str, str]], ...]] = (
     ("DIRECT.GET.TABLES", _BATCHES),
     ("STREAM.MSG.GET.TABLES", {}),
     ("STREAM.INFO.TABLES", {}),
+    ("DIRECT.GET.HEADS", _BATCHES),
     ("STREAM.MSG.GET.HEADS", {}),
     ("STREAM.INFO.HEADS", {}),
 )

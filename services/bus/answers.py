@@ -24,6 +24,7 @@ REFUSALS: Final = frozenset({
 NO_MESSAGE: Final = 10037
 _END_OF_BATCH: Final = "204"
 _NO_MESSAGES: Final = "404"
+_NONE_MATCH: Final = "No Results"
 
 
 class _Error(msgspec.Struct):
@@ -122,11 +123,14 @@ def message_in(answer: bytes) -> Stored | None:
 
 
 def batch_in(answers: list[Msg]) -> tuple[list[Stored], bool]:
-    """The messages of a batch, and whether the replica has more after them."""
+    """The messages of a batch, and whether the replica has more after them.
+
+    "No message" after some that came: the next one is there no more, or is damaged. What came is good.
+    """
     *messages, end = answers
     status = header(end, "Status")
     if status == _NO_MESSAGES:
-        return [], False
+        return list(map(stored, messages)), False
     if status != _END_OF_BATCH:
         raise Unavailable(f"a batch ended with {status} {header(end, 'Description')}")
     batch = list(map(stored, messages))
@@ -134,6 +138,11 @@ def batch_in(answers: list[Msg]) -> tuple[list[Stored], bool]:
     if last and batch and batch[-1].sequence != last:
         raise Unavailable(f"a batch lost messages: its last one is {batch[-1].sequence}, not {last}")
     return batch, bool(batch) and header(end, "Nats-Num-Pending") != "0"
+
+
+def broke_off(answers: list[Msg]) -> bool:
+    """Whether the last messages of some subjects ended early, at one that cannot be read."""
+    return header(answers[-1], "Status") == _NO_MESSAGES and header(answers[-1], "Description") != _NONE_MATCH
 
 
 def time_in(answer: bytes) -> datetime:

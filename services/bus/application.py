@@ -205,6 +205,8 @@ class Service:
         self.log = await JetStreamLog.open(client, self.process.settings, self.line)
         await self.log.check_streams()
         self.follower = await self.process.join(self.log)
+        if self.line is not None:
+            self.line.when_back(self.follower.doubt)
         self.guard.start()
         for hook in self._hooks:
             await self._running.enter_async_context(hook())

@@ -10,14 +10,15 @@ from contracts.commit import Commit
 from contracts.events import SERVICES, Service
 from contracts.subjects import read_commit
 from services.bus.clock import Clock
-from services.bus.log import Following, Log, Stored, Unavailable
+from services.bus.log import Following, Heads, Log, Stored, Unavailable
 from services.bus.reader import NotFound, from_last_statement
 from services.bus.replica import Gap, Replica, Watcher
+from services.bus.rereading import read_again, read_on, stands
 
 logger: Final = structlog.get_logger(__name__)
 
 LOADS_MAX: Final = 32
-"""How many tables are read at the same time at the start."""
+"""How many tables are read at the same time."""
 
 
 class Follower:
@@ -37,6 +38,9 @@ class Follower:
         self._followings: list[Following] = []
         self._seen: dict[str, int] = dict.fromkeys(self.rooms, 0)
         self._suspect: dict[str, int | None] = dict.fromkeys(self.rooms)
+        self._marks: dict[str, Stored | None] = dict.fromkeys(self.rooms)
+        self._doubtful: set[tuple[str, str]] = set()
+        self._refolding: set[tuple[str, str]] = set()
         self._loaded = False
 
     async def start(self) -> None:
@@ -44,8 +48,10 @@ class Follower:
         for room in self.rooms:
             self._followings.append(await self.log.follow(room, self.receive))
         for room in self.rooms:
-            names = await self.log.tables(room)
-            await self._load_all(room, names)
+            heads = await self.log.heads(room)
+            self._marks[room] = await self.log.room_tail(room)
+            names = {*heads, *await self.log.tables(room)}
+            await self._load_all(room, sorted(names), heads)
             tails = (replica.sequence for replica in self.replicas.values() if replica.table.room == room)
             self._seen[room] = max(tails, default=0)
         self._loaded = True
@@ -71,27 +77,41 @@ class Follower:
         if address is None or address.room not in self._seen:
             return
         self.clock.observe(stored.time)
-        if not self._is_next(address.room, stored.sequence):
+        if self._is_next(address.room, stored):
+            self._take_or_fill(self.replica(address.room, address.table), stored)
+
+    def _take_or_fill(self, replica: Replica, stored: Stored) -> None:
+        if replica.halted is not None:
+            self._doubtful.add(replica.key)  # somebody may be putting its log back
             return
-        replica = self.replica(address.room, address.table)
         try:
             self.take(replica, stored)
         except Gap:
             self.fill(replica)
 
-    def _is_next(self, room: str, sequence: int) -> bool:
+    def _is_next(self, room: str, stored: Stored) -> bool:
         """Notes a sequence, and from where on the log has to be read again; False while the tables are being read."""
-        seen, suspect = self._seen[room], self._suspect[room]
+        sequence, seen, suspect = stored.sequence, self._seen[room], self._suspect[room]
         if not self._loaded:
             self._suspect[room] = sequence - 1 if suspect is None else suspect
             return False
         if sequence > seen + 1 and suspect is None:
             self._suspect[room] = seen
-        self._seen[room] = max(seen, sequence)
+        self._note(room, stored)
         return True
 
+    def _note(self, room: str, stored: Stored) -> None:
+        """Remembers how far the room was read, and by what message."""
+        if stored.sequence > self._seen[room]:
+            self._seen[room], self._marks[room] = stored.sequence, stored
+
     def take(self, replica: Replica, stored: Stored, *, in_order: bool = False) -> Commit | None:
-        """Folds a stored message into its replica, and tells the watchers. Raises `Gap`."""
+        """Folds a stored message into its replica, and tells the watchers. Raises `Gap`.
+
+        A table that was never read is not begun by a fact: the heads that are known of it come first.
+        """
+        if replica.sequence == 0 and not in_order:
+            raise Gap("nothing was read yet")
         commit = replica.take(stored, in_order=in_order)
         self._after(replica, commit, stored)
         return commit
@@ -104,15 +124,18 @@ class Follower:
     def _after(self, replica: Replica, commit: Commit | None, stored: Stored) -> None:
         if commit is None and replica.halted is None:
             return
+        self._note_debt(replica)
+        if commit is not None and replica.halted is None:
+            for watcher in self.watchers:
+                watcher(replica, commit, stored)
+
+    def _note_debt(self, replica: Replica) -> None:
         owed = replica.debt
         for service, tables in self.owing.items():
             if owed is not None and owed.service == service:
                 tables[replica.key] = replica
             else:
                 tables.pop(replica.key, None)
-        if commit is not None and replica.halted is None:
-            for watcher in self.watchers:
-                watcher(replica, commit, stored)
 
     def fill(self, replica: Replica) -> None:
         """Reads a table up to its tail, in the background, once at a time."""
@@ -128,66 +151,132 @@ class Follower:
             logger.warning("log_unavailable", table=replica.table.id, error=str(error))
 
     async def catch_up(self, replica: Replica) -> None:
-        """Reads a table up to the tail that the stream's leader knows. Raises `Unavailable`."""
+        """Reads a table up to the tail that the stream's leader knows. Raises `Unavailable`.
+
+        Where the log is not what it was, it is read again from an earlier point.
+        """
         if replica.halted is not None:
             return
-        room, table = replica.key
-        ahead: Gap | None = None
-        async for stored in self.log.read(room, table, replica.sequence):
-            try:
-                self.take(replica, stored, in_order=True)
-            except Gap as gap:
-                ahead = gap
-                break
-        if ahead is not None:
-            replica.halt(f"the log has a hole: {ahead}")
-            self._after(replica, None, Stored(0, "", b"", None))
+        if not replica.asked and replica.sequence == 0:
+            replica.known |= (await self.log.heads(*replica.key)).get(replica.table.id, {})
+            replica.asked = True
+        if not await read_on(self.log, replica, self.take):
+            await self.refold(replica)
+        else:
+            replica.check_heads()
+            self._note_debt(replica)
 
-    async def _load_all(self, room: str, names: Iterable[str]) -> None:
+    async def refold(self, replica: Replica) -> None:
+        """Reads a table again whose log is not what it was; until the chain has passed all that is known, it is halted.
+
+        Raises `Unavailable`; then, and when more of its log appears, the audit tries again.
+        """
+        if replica.key in self._refolding:
+            return
+        self._refolding.add(replica.key)
+        self._doubtful.discard(replica.key)
+        replica.suspend()
+        self._note_debt(replica)
+        done = False
+        try:
+            fresh = replica.heir((await self.log.heads(*replica.key)).get(replica.table.id, {}))
+            await read_again(self.log, fresh)
+            done = True
+        finally:
+            self._refolding.discard(replica.key)
+            if not done:
+                self._doubtful.add(replica.key)
+        replica.adopt(fresh)
+        self._note_debt(replica)
+
+    async def _load_all(self, room: str, names: Iterable[str], heads: dict[str, Heads]) -> None:
         slots = asyncio.Semaphore(LOADS_MAX)
         try:
             async with asyncio.TaskGroup() as group:
                 for name in names:
-                    group.create_task(self._load(room, name, slots))
+                    group.create_task(self._load(room, name, heads.get(name, {}), slots))
         except ExceptionGroup as errors:
             unavailable, others = errors.split(Unavailable)
             if others is not None:
                 raise
             raise Unavailable(f"room {room}: {unavailable}") from errors
 
-    async def _load(self, room: str, name: str, slots: asyncio.Semaphore) -> None:
+    async def _load(self, room: str, name: str, heads: Heads, slots: asyncio.Semaphore) -> None:
         async with slots:
             replica = self.replica(room, name)
+            replica.known, replica.asked = dict(heads), True
             try:
                 start = await from_last_statement(self.log, room, name)
             except NotFound:
-                return
-            replica.begin(start.table, start.after)
+                if not heads:
+                    return
+            else:
+                replica.begin(start.table, start.after)
             await self.catch_up(replica)
+
+    def doubt(self) -> None:
+        """Has the next audit look whether the log of every table is what it was: the server may have come back."""
+        self._doubtful.update(key for key, replica in self.replicas.items() if replica.sequence or replica.known)
 
     async def audit(self) -> None:
         """Reads again what may have been lost on the way: after a hole in the sequences, or at the tail.
 
-        Raises `Unavailable`.
+        Looks too whether the log went back, or was put back. Raises `Unavailable`.
         """
         for room in self.rooms:
             suspect, self._suspect[room] = self._suspect[room], None
             after = self._seen[room] if suspect is None else suspect
             try:
-                async for stored in self.log.read_room(room, after):
-                    self.receive_read(room, stored)
+                if not await self._read_room(room, after):
+                    await self._begin_again(room)
             except Unavailable:
                 self._suspect[room] = after  # a hole stays one until it has been read
                 raise
+        if self._filling:
+            await asyncio.wait(list(self._filling.values()))
+        await self._settle_doubts()
+
+    async def _read_room(self, room: str, after: int) -> bool:
+        """Reads a room on; False where the last message that was seen is not there any more."""
+        mark = self._marks[room]
+        stood = mark is None
+        async for stored in self.log.read_room(room, after if mark is None else min(after, mark.sequence - 1)):
+            if mark is not None and stored.sequence == mark.sequence:
+                stood = stored.data == mark.data
+            if stored.sequence > after or not stood:
+                self.receive_read(room, stored)
+        return stood
+
+    async def _begin_again(self, room: str) -> None:
+        """Counts a room's sequences from its tail of now: the log went back, or a table was purged."""
+        tail = await self.log.room_tail(room)
+        if tail is not None:
+            self._seen[room] = tail.sequence
+        self._marks[room] = tail
+        self._doubtful.update(key for key, replica in self.replicas.items() if key[0] == room and replica.sequence)
+
+    async def _settle_doubts(self) -> None:
+        doubtful, self._doubtful = self._doubtful, set()
+        slots = asyncio.Semaphore(LOADS_MAX)
+
+        async def settle(key: tuple[str, str]) -> None:
+            async with slots:
+                try:
+                    replica = self.replicas[key]
+                    if replica.halted is not None or not await stands(self.log, replica):
+                        await self.refold(replica)
+                except Unavailable as error:
+                    self._doubtful.add(key)
+                    logger.warning("log_unavailable", table=key[1], error=str(error))
+
+        async with asyncio.TaskGroup() as group:
+            for key in sorted(doubtful):
+                group.create_task(settle(key))
 
     def receive_read(self, room: str, stored: Stored) -> None:
         """Takes a message that was read from the log, not followed."""
         address = read_commit(stored.subject)
         if address is None:
             return
-        self._seen[room] = max(self._seen[room], stored.sequence)
-        replica = self.replica(room, address.table)
-        try:
-            self.take(replica, stored)
-        except Gap:
-            self.fill(replica)
+        self._note(room, stored)
+        self._take_or_fill(self.replica(room, address.table), stored)

@@ -19,8 +19,9 @@ from contracts import subjects
 from contracts.subjects import ANY
 from services.bus import answers, streams
 from services.bus.connection import Line, settle
+from services.bus.heads import Published
 from services.bus.health import Appends
-from services.bus.log import COMMIT_BYTES_MAX, Conflict, InDoubt, Refused, Stored, Unavailable
+from services.bus.log import COMMIT_BYTES_MAX, Conflict, Heads, InDoubt, Refused, Stored, Unavailable
 from services.bus.mailbox import Mailbox, NoAnswer, NobodyThere, NotSent, Sink
 from services.bus.settings import Settings
 from services.bus.streams import TABLES
@@ -125,6 +126,19 @@ class JetStreamLog:
                 break
             found = later
         return found
+
+    async def first(self, room: str, table: str, sequence: int = 1) -> Stored | None:
+        """The first message of a table at or after `sequence`."""
+        return await self._next(subjects.table_pattern(room, table), sequence)
+
+    async def room_tail(self, room: str) -> Stored | None:
+        """The last message of a room."""
+        return await self._from_leader({"last_by_subj": subjects.room_pattern(room)})
+
+    async def heads(self, room: str, table: str = ANY) -> dict[str, Heads]:
+        """The last head that each service published, of one table or of every table of the room that has any."""
+        published = Published(self._mailbox, self._settings)
+        return await published.of([table] if table != ANY else await published.tables(room), room)
 
     def read(self, room: str, table: str, after: int = 0) -> AsyncIterator[Stored]:
         """Every message of a table after sequence `after`."""

@@ -13,6 +13,7 @@ from typing import Final, Protocol
 
 import msgspec
 
+from contracts.data import Sha256
 from contracts.subjects import ANY
 
 COMMIT_BYTES_MAX: Final = 1_000_000
@@ -32,6 +33,10 @@ class Stored(msgspec.Struct, frozen=True, gc=False):
     data: bytes
     time: datetime | None
     previous: int = 0
+
+
+type Heads = dict[int, Sha256]
+"""Hashes of a table's commits that somebody else holds, by n."""
 
 
 class Conflict(Exception):
@@ -90,6 +95,18 @@ class Log(Protocol):
 
     async def before(self, room: str, table: str, sequence: int) -> Stored | None:
         """The last message of a table before `sequence`: the anchor of a partial read."""
+
+    async def first(self, room: str, table: str, sequence: int = 1) -> Stored | None:
+        """The first message of a table at or after `sequence`, as the leader knows it."""
+
+    async def room_tail(self, room: str) -> Stored | None:
+        """The last message of a room, as the leader knows it."""
+
+    async def heads(self, room: str, table: str = ANY) -> dict[str, Heads]:
+        """The last head that each service published, of one table or of every table of the room that has any.
+
+        Who compares them with the log reads them before it: they may lag, and are never ahead of it.
+        """
 
     def read(self, room: str, table: str, after: int = 0) -> AsyncIterator[Stored]:
         """Every message of a table after sequence `after`, in order, up to the tail that the leader knows."""

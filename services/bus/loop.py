@@ -80,6 +80,7 @@ class Loop:
         self._append_s = 0.0
         self._rest_until: dict[tuple[str, str], float] = {}
         self._headed: dict[tuple[str, str], float] = {}
+        self._unheaded: dict[tuple[str, str], Head] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._followings: list[Following] = []
         self._closing = asyncio.Event()
@@ -102,6 +103,7 @@ class Loop:
             _, pending = await asyncio.wait(self._tasks, timeout=CLOSE_S)
             for task in pending:
                 task.cancel()
+        self._publish_heads(all_of_them=True)
 
     def _spawn(self, work: object) -> None:
         task: asyncio.Task[None] = asyncio.create_task(work)  # type: ignore[arg-type]
@@ -228,16 +230,31 @@ class Loop:
     def _after(self, replica: Replica, commit: Commit, head: Head) -> None:
         now = asyncio.get_running_loop().time()
         ended = any(fact_of(event) == "hand_ended" for event in commit.events)
-        if ended or now - self._headed.get(replica.key, -HEAD_S) >= HEAD_S:
-            self._headed[replica.key] = now
-            self.publish(subjects.heads(self.service, *replica.key), encode(head))
+        self._unheaded[replica.key] = head
+        if ended or self._head_due(replica.key, now):
+            self._publish_head(replica.key, now)
         if self.appended is not None:
             self.appended(replica, commit)
+
+    def _head_due(self, key: tuple[str, str], now: float) -> bool:
+        return now - self._headed.get(key, -HEAD_S) >= HEAD_S
+
+    def _publish_head(self, key: tuple[str, str], now: float) -> None:
+        self._headed[key] = now
+        self.publish(subjects.heads(self.service, *key), encode(self._unheaded.pop(key)))
+
+    def _publish_heads(self, *, all_of_them: bool = False) -> None:
+        """The last commit before a silence must be known too: a log that loses it would look whole."""
+        now = asyncio.get_running_loop().time()
+        for key in list(self._unheaded):
+            if all_of_them or self._head_due(key, now):
+                self._publish_head(key, now)
 
     async def _sweep(self) -> None:
         while not self._closing.is_set():
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._closing.wait(), SWEEP_S)
+            self._publish_heads()
             for replica in list(self.follower.owing[self.service].values()):
                 if not self._closing.is_set() and self._neglected(replica):
                     self._spawn(self._pay_or_rest(replica))

@@ -13,7 +13,7 @@ from typing import Final
 
 from contracts import subjects
 from contracts.subjects import ANY, Guarded
-from services.bus.log import COMMIT_BYTES_MAX, Conflict, Refused, Stored
+from services.bus.log import COMMIT_BYTES_MAX, Conflict, Heads, Refused, Stored
 
 _sequence: Final = attrgetter("sequence")
 
@@ -39,10 +39,11 @@ class Follower:
 
 
 class MemoryLog:
-    """A `Log` in one process's memory; see there for what each method promises."""
+    """A `Log` in one process's memory; see there for what each method promises. Nobody publishes `published` heads."""
 
     def __init__(self) -> None:
         self.messages: list[Stored] = []
+        self.published: dict[tuple[str, str], Heads] = {}
         self.followers: list[Follower] = []
         self._rooms: defaultdict[str, list[Stored]] = defaultdict(list)
         self._tables: defaultdict[str, list[Stored]] = defaultdict(list)
@@ -77,6 +78,21 @@ class MemoryLog:
         """The last message of a table before `sequence`."""
         found = self._tables.get(subjects.table_pattern(room, table), ())
         return _last(found[: bisect_left(found, sequence, key=_sequence)])
+
+    async def first(self, room: str, table: str, sequence: int = 1) -> Stored | None:
+        """The first message of a table at or after `sequence`."""
+        found = self._tables.get(subjects.table_pattern(room, table), ())
+        return next(_from(found, bisect_left(found, sequence, key=_sequence)), None)
+
+    async def room_tail(self, room: str) -> Stored | None:
+        """The last message of a room."""
+        return _last(self._rooms.get(subjects.room_pattern(room), ()))
+
+    async def heads(self, room: str, table: str = ANY) -> dict[str, Heads]:
+        """The heads that somebody put there."""
+        return {
+            name: dict(of) for (where, name), of in self.published.items() if where == room and table in (ANY, name)
+        }
 
     def read(self, room: str, table: str, after: int = 0) -> AsyncIterator[Stored]:
         """Every message of a table after sequence `after`."""

@@ -35,7 +35,7 @@ class Start(msgspec.Struct, frozen=True):
 
 async def from_the_beginning(log: Log, room: Id, table: Id) -> Start:
     """Where a table's whole log begins. Raises `NotFound`."""
-    if await log.tail(room, table) is None:
+    if await log.first(room, table) is None:
         raise NotFound(f"there is no table {table} in room {room}")
     return Start(Table(room=room, id=table), 0)
 

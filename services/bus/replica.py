@@ -6,14 +6,17 @@ from typing import Final
 
 import structlog
 
-from contracts.commit import Commit
+from contracts.codec import digest
+from contracts.commit import Commit, Head
 from contracts.data import Sha256
 from services.aggregate.debts import Debt, debt
 from services.aggregate.fold import Verdict, fold, read
 from services.aggregate.table import Table
-from services.bus.log import Stored
+from services.bus.log import Heads, Stored
 
 logger: Final = structlog.get_logger(__name__)
+
+AGAIN: Final = "its log is being read again"
 
 
 class Pending:
@@ -31,6 +34,10 @@ class Replica:
     `sequence` is that of the table's last message in the stream, ignored ones included: what the next append expects.
     `halted` says why nothing folds any more. `ignored` counts messages that are not part of the log. `debt` is what
     the state owes, `since` the loop time at which it was last changed.
+
+    `known` are heads that the chain has still to pass. `held` is the last commit that was folded and fitted, `last` the
+    SHA-256 of the message at `sequence`: by them it is found out that the log is not what it was. `asked` says whether
+    the published heads have been read, `epoch` counts how often the whole log was read again.
     """
 
     def __init__(self, room: str, table: str) -> None:
@@ -40,6 +47,11 @@ class Replica:
         self.ignored = 0
         self.debt: Debt | None = None
         self.since = 0.0
+        self.known: Heads = {}
+        self.held: Head | None = None
+        self.last: Sha256 | None = None
+        self.asked = False
+        self.epoch = 0
         self.turnstiles: dict[str, asyncio.Lock] = {}
         self._changed: asyncio.Future[None] | None = None
         self._pending: list[Pending] = []
@@ -55,7 +67,30 @@ class Replica:
 
     def begin(self, table: Table, sequence: int) -> None:
         """Starts from a fold, or the anchor of a partial read, to which all up to `sequence` belongs."""
-        self.table, self.sequence = table, sequence
+        self.table, self.sequence, self.last = table, sequence, None
+        self.known = {n: head for n, head in self.known.items() if n >= table.n}
+        self._compare()
+
+    def adopt(self, fresh: "Replica") -> None:
+        """Goes on from the same table read anew; where that halted it stays halted, by that reason."""
+        self.epoch += 1
+        if fresh.halted is not None:
+            self.halt(fresh.halted)
+            return
+        self.table, self.sequence, self.known = fresh.table, fresh.sequence, fresh.known
+        self.held, self.last, self.debt, self.since = fresh.held, fresh.last, fresh.debt, fresh.since
+        self.halted = None
+        logger.warning("table_resumed", table=self.table.id, n=self.table.n, head=self.table.head)
+        self.wake()
+
+    def heir(self, heads: Heads) -> "Replica":
+        """An empty replica of the same table, which has to pass these heads and the commit that this one holds."""
+        fresh = Replica(*self.key)
+        fresh.known = {**self.known, **heads}
+        if self.held is not None:
+            fresh.known[self.held.n] = self.held.hash
+        fresh._pending = self._pending
+        return fresh
 
     def take(self, stored: Stored, *, in_order: bool = False) -> Commit | None:
         """Folds a stored message if it is the table's next commit, and gives the commit.
@@ -79,7 +114,7 @@ class Replica:
             return None
         if not in_order:
             raise Gap(reading.reason)
-        self.sequence = stored.sequence
+        self.sequence, self.last = stored.sequence, digest(stored.data)
         self.ignored += 1
         logger.error("message_ignored", table=self.table.id, sequence=stored.sequence, reason=reading.reason)
         return None
@@ -97,7 +132,11 @@ class Replica:
         except (KeyError, AttributeError, TypeError, ValueError) as error:
             self.halt(f"commit {commit.n} does not follow on the state before it: {error!r}")
             return
-        self.sequence = stored.sequence
+        self.sequence, self.last = stored.sequence, self.table.head
+        self._compare()
+        if self.halted is not None:
+            return
+        self.held = Head(n=commit.n, hash=self.table.head)
         self.debt = debt(self.table)
         self.since = asyncio.get_running_loop().time()
         for pending in self._pending:
@@ -105,11 +144,33 @@ class Replica:
                 pending.landed = pending.head == self.table.head
         self.wake()
 
+    def _compare(self) -> None:
+        """Halts where the last commit is another one than somebody knows by this number."""
+        n, found = self.table.n, self.table.head
+        if (known := self.known.pop(n, found)) != found:
+            self.halt(f"commit {n} was altered: its hash is {found}, and {known} was published")
+
+    def check_heads(self) -> None:
+        """Halts where the log, read up to its tail, ends before a commit that somebody knows."""
+        n, known = self.table.n, max(self.known, default=0)
+        if self.halted is None and known > n:
+            which = f"commit {known} is" if known == n + 1 else f"commits {n + 1} to {known} are"
+            self.halt(f"{which} missing: the log ends at commit {n}, and commit {known} is known")
+
     def halt(self, reason: str) -> None:
         """Nothing folds past this point, and nothing is appended."""
+        if self.halted in (None, AGAIN):
+            logger.critical("table_halted", table=self.table.id, n=self.table.n, reason=reason)
+        elif self.halted != reason:
+            logger.warning("table_still_halted", table=self.table.id, n=self.table.n, reason=reason)
         self.halted = reason
         self.debt = None
-        logger.critical("table_halted", table=self.table.id, n=self.table.n, reason=reason)
+        self.wake()
+
+    def suspend(self) -> None:
+        """The same for as long as the log is read again, which is no alarm by itself."""
+        self.halted = self.halted or AGAIN
+        self.debt = None
         self.wake()
 
     def expect(self, pending: Pending) -> None:

@@ -303,3 +303,22 @@ async def test_a_followed_commit_tells_the_one_before_it_on_its_subject(log: Log
     seen = await followed.until(lambda seen: len(seen) == 3)
     assert [(message.sequence, message.previous) for message in seen] == [(first, 0), (second, 0), (third, first)]
     await following.stop()
+
+
+async def test_the_first_message_from_a_sequence_on_and_the_last_of_a_room_are_the_leaders(log: Log) -> None:
+    assert await log.first("main", "T1") is None
+    assert await log.room_tail("main") is None
+    first = await say(log, "T1", "1", 0)
+    other = await say(log, "T2", "1", 0)
+    second = await say(log, "T1", "2", first)
+    found = [await log.first("main", "T1", sequence) for sequence in (1, first, other, second, second + 1)]
+    assert [each and each.sequence for each in found] == [first, first, second, second, None]
+    last = await log.room_tail("main")
+    assert last is not None
+    assert (last.sequence, last.data) == (second, b"2")
+    assert await log.room_tail("high") is None
+
+
+async def test_without_published_heads_there_are_none(log: Log) -> None:
+    assert await log.heads("main") == {}
+    assert await log.heads("main", "T1") == {}

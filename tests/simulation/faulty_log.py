@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 
 from contracts.subjects import ANY, Guarded, fact_pattern, guarded, read_commit, room_pattern, table_pattern
-from services.bus.log import Conflict, InDoubt, Refused, Stored, Unavailable
+from services.bus.log import Conflict, Heads, InDoubt, Refused, Stored, Unavailable
 from services.bus.memory import Follower, MemoryLog
 from tests.simulation.faults import Faults
 from tests.simulation.judge import Judge
@@ -204,6 +204,25 @@ class FaultyLog(MemoryLog):
         """The last message before another, when the leader was asked."""
         await self.answered()
         return await super().before(room, table, sequence)
+
+    async def first(self, room: str, table: str, sequence: int = 1) -> Stored | None:
+        """The first message from a sequence on, when the leader was asked."""
+        await self.answered()
+        found = await super().first(room, table, sequence)
+        await self.answered()
+        return found
+
+    async def room_tail(self, room: str) -> Stored | None:
+        """The last message of a room, when the leader was asked."""
+        found = await super().room_tail(room)
+        await self.answered()
+        return found
+
+    async def heads(self, room: str, table: str = ANY) -> dict[str, Heads]:
+        """The heads that had been published when the stream was asked."""
+        found = await super().heads(room, table)
+        await self.answered()
+        return found
 
     async def tables(self, room: str) -> list[str]:
         """The tables that had a message when the leader was asked."""

@@ -162,9 +162,10 @@ class Process:
         if not self.alive:
             return
         match subject.split("."):
-            case ["heads", _, _, table]:
+            case ["heads", _, room, table]:
                 head = decode(data, Head)
                 self.judge.head(table, head.n, head.hash)
+                self._log.published.setdefault((room, table), {})[head.n] = head.hash
             case ["_R_", *_]:
                 self.judge.answered(subject, data)
                 self._answer(subject, data)

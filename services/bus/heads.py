@@ -1,0 +1,90 @@
+"""The heads that services left in the stream `HEADS`: by them a log that went back is found out (DESIGN 1).
+
+They are read by batches of many tables: a room of 10,000 tables is asked about in some dozens of requests.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import batched
+from typing import Final
+
+import msgspec
+import structlog
+
+from contracts import subjects
+from contracts.codec import decode
+from contracts.commit import Head
+from contracts.events import SERVICES
+from services.bus import answers
+from services.bus.log import Heads, Stored, Unavailable
+from services.bus.mailbox import Mailbox, NoAnswer, NobodyThere, NotSent
+from services.bus.settings import Settings
+from services.bus.streams import HEADS
+
+TABLES_ASKED_MAX: Final = 200
+"""So many tables at a time: the server gives the last messages of 1,024 subjects at most."""
+
+logger: Final = structlog.get_logger(__name__)
+_encode: Final = msgspec.json.Encoder().encode
+
+
+class Published:
+    """Reads `HEADS`. Every method raises `Unavailable`."""
+
+    def __init__(self, mailbox: Mailbox, settings: Settings) -> None:
+        self._mailbox = mailbox
+        self._read_s = settings.read_timeout_ms / 1000
+        self._prefix = settings.api_prefix
+
+    async def tables(self, room: str) -> list[str]:
+        """The tables of a room that have a head."""
+        pattern, found, offset = subjects.heads_pattern(room), set[str](), 0
+        while True:
+            body = _encode({"subjects_filter": pattern, "offset": offset})
+            names, total = answers.subjects_in(await self._asked("STREAM.INFO", body))
+            found.update(table for table in map(subjects.read_heads, names) if table is not None)
+            offset += len(names)
+            if not names or offset >= total:
+                return sorted(found)
+
+    async def of(self, tables: Iterable[str], room: str) -> dict[str, Heads]:
+        """The last head of each service, for each of these tables that has one."""
+        found: dict[str, Heads] = {}
+        for chosen in batched(tables, TABLES_ASKED_MAX):
+            for stored in await self._last(room, chosen):
+                table = subjects.read_heads(stored.subject)
+                head = _head(stored)
+                if table is not None and head is not None:
+                    found.setdefault(table, {})[head.n] = head.hash
+        return found
+
+    async def _last(self, room: str, tables: Sequence[str]) -> list[Stored]:
+        body = _encode({"multi_last": [subjects.heads_pattern(room, table) for table in tables]})
+        try:
+            batch = await self._mailbox.ask_all(f"{self._prefix}.DIRECT.GET.{HEADS}", body, self._read_s, answers.ends)
+        except (NotSent, NobodyThere, NoAnswer) as error:
+            raise Unavailable(str(error)) from error
+        if answers.broke_off(batch):
+            return await self._one_by_one(room, tables)
+        return answers.batch_in(batch)[0]
+
+    async def _one_by_one(self, room: str, tables: Sequence[str]) -> list[Stored]:
+        """The same where a damaged message ends the batch: the others can still be read."""
+        names = [subjects.heads(service, room, table) for table in tables for service in SERVICES]
+        found = [
+            answers.message_in(await self._asked("STREAM.MSG.GET", _encode({"last_by_subj": name}))) for name in names
+        ]
+        return [stored for stored in found if stored is not None]
+
+    async def _asked(self, request: str, body: bytes) -> bytes:
+        try:
+            return (await self._mailbox.ask(f"{self._prefix}.{request}.{HEADS}", body, self._read_s)).data
+        except (NotSent, NobodyThere, NoAnswer) as error:
+            raise Unavailable(str(error)) from error
+
+
+def _head(stored: Stored) -> Head | None:
+    try:
+        return decode(stored.data, Head)
+    except msgspec.MsgspecError as error:
+        logger.warning("head_unreadable", subject=stored.subject, reason=str(error))
+        return None

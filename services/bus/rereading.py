@@ -1,0 +1,72 @@
+"""Whether the log still is what a fold was read from, and how a table is read on, or anew (DESIGN 1).
+
+A log goes back where a disk was damaged, and comes again where a table was purged and put back from its export. The
+message that was read last tells: it is no longer where it was.
+"""
+
+from typing import Protocol
+
+from contracts.codec import digest
+from services.bus.log import Log, Stored
+from services.bus.reader import NotFound, from_commit
+from services.bus.replica import Gap, Replica
+
+
+class Take(Protocol):
+    """Folds a stored message into a replica; see `Replica.take`."""
+
+    def __call__(self, replica: Replica, stored: Stored, *, in_order: bool) -> object: ...
+
+
+async def stands(log: Log, replica: Replica) -> bool:
+    """Whether the last message that was taken still is where it was. Raises `Unavailable`."""
+    sequence, last = replica.sequence, replica.last
+    if last is None:
+        return True
+    found = await log.first(*replica.key, sequence)
+    return found is not None and found.sequence == sequence and digest(found.data) == last
+
+
+async def read_on(log: Log, replica: Replica, take: Take) -> bool:
+    """Reads a table up to its tail; False where the log is not what it was. Raises `Unavailable`.
+
+    What does not extend the chain is passed over only while the last message stands: else the log began anew, and
+    its first commits would be taken for strays.
+    """
+    epoch, before = replica.epoch, replica.sequence
+    async for stored in log.read(*replica.key, replica.sequence):
+        if replica.epoch != epoch or replica.halted is not None:
+            return True
+        try:
+            take(replica, stored, in_order=False)
+        except Gap:
+            stood = await stands(log, replica)
+            if replica.epoch != epoch or replica.halted is not None:
+                return True
+            if not stood:
+                return False
+            try:
+                take(replica, stored, in_order=True)
+            except Gap as gap:
+                replica.halt(f"the log has a hole: {gap}")
+    return replica.sequence != before or await stands(log, replica) or replica.epoch != epoch
+
+
+async def read_again(log: Log, fresh: Replica) -> None:
+    """Reads a table into an empty replica, from a statement before all that it has to pass. Raises `Unavailable`.
+
+    It is halted in the end unless the chain has passed every commit that it has to.
+    """
+    try:
+        start = await from_commit(log, *fresh.key, min(fresh.known, default=0))
+    except NotFound:
+        pass
+    else:
+        fresh.begin(start.table, start.after)
+    if not await read_on(log, fresh, _take):
+        fresh.halt("the log was changed while it was read")
+    fresh.check_heads()
+
+
+def _take(replica: Replica, stored: Stored, *, in_order: bool) -> object:
+    return replica.take(stored, in_order=in_order)
