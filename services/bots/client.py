@@ -23,6 +23,7 @@ from services.bus.settings import Settings
 RETRY_S: Final = 0.5
 RETRY_AGAIN_S: Final = 1.0
 TRIES_MAX: Final = 60
+ONCE_S: Final = 5.0
 
 
 class NoOutcome(Exception):
@@ -90,6 +91,11 @@ class RoomClient:
             self.retries += 1
             await asyncio.sleep(wait_s)
         raise NoOutcome(f"no answer to {command} on {subject}")
+
+    async def once(self, room: str, table: str, name: str, command: AnyCommand) -> Outcome:
+        """Sends a command a single time. Raises `NoAnswer`, `NobodyThere` or `NotSent`."""
+        subject = subjects.command(room, table, self.kind, name)
+        return decode_outcome((await self._mailbox.ask(subject, encode(command), ONCE_S)).data)
 
     async def table(self, room: str, table: str, name: str) -> PublicTable | None:
         """The whole picture of a table; None where nobody answers, or there is no such table."""

@@ -25,6 +25,8 @@ AUDIT_AGE_S_MAX: Final = 5.0
 STREAMS_S: Final = 10.0
 """How often the streams are checked while the process runs."""
 CLOCK_RETRY_S: Final = 1.0
+CLOCK_DOUBTS_MAX: Final = 3
+"""After so many doubtful audits in a row a process ends: as long as it listens it is handed its share of the work."""
 
 
 class Process:
@@ -141,7 +143,7 @@ class Process:
 
     async def _audit(self, log: JetStreamLog, follower: Follower) -> None:
         clock = asyncio.get_running_loop()
-        checked_s, trusted = clock.time(), True
+        checked_s, doubts = clock.time(), 0
         while True:
             await asyncio.sleep(AUDIT_S)
             try:
@@ -155,13 +157,9 @@ class Process:
                 logger.warning("log_unavailable", error=str(error))
             except StreamDiffers as error:
                 self.end(f"the streams are not as they must be: {error}")
-            trusted = self._tell_of_clock(trusted=trusted)
-
-    def _tell_of_clock(self, *, trusted: bool) -> bool:
-        """Says to the log when the clock ceases to be trusted, and when it is again; gives what it is now."""
-        doubt = self.clock.doubt()
-        if trusted and doubt is not None:
-            logger.error("clock_not_trusted", reason=doubt)
-        if not trusted and doubt is None:
-            logger.warning("clock_trusted_again")
-        return doubt is None
+            doubt = self.clock.doubt()
+            doubts = doubts + 1 if doubt is not None else 0
+            if doubts == 1:
+                logger.error("clock_not_trusted", reason=doubt)
+            if doubts == CLOCK_DOUBTS_MAX:
+                self.end(f"the clock is not trusted: {doubt}")

@@ -14,6 +14,7 @@ import msgspec
 
 from services.bus.settings import Settings
 from tests.processes.fleet import RUN, Member
+from tests.processes.playing import ROOM, people
 
 HOUSE: Final = Path(__file__).parent.parent.parent
 END_S_MAX: Final = 40.0
@@ -95,6 +96,16 @@ def is_ready(status: int, _: Mapping[str, Any]) -> bool:
 def is_not_ready(part: str) -> Callable[[int, Mapping[str, Any]], bool]:
     """For `probed`: not ready, with a reason for a part."""
     return lambda status, said: status == 503 and part in said["reasons"]
+
+
+async def reached(settings: Settings, table: str, hand: int) -> None:
+    """Returns once a table plays this hand, or a later one."""
+    async with people(settings) as (lobby, _), asyncio.timeout(END_S_MAX):
+        while True:
+            picture = await lobby.table(ROOM, table, "lobby")
+            if picture is not None and picture.hand >= hand:
+                return
+            await asyncio.sleep(PROBE_S)
 
 
 @asynccontextmanager

@@ -51,6 +51,14 @@ class Member:
         waiting.cancel()
         assert self.ready.is_set(), f"{self.name} does not serve: {self.said[-3:]}"
 
+    async def over(self) -> int:
+        """Waits for a process that ends by itself, and gives its exit code."""
+        assert self._process is not None
+        assert self._listening is not None
+        code = await asyncio.wait_for(self._process.wait(), START_S_MAX)
+        await self._listening
+        return code
+
     async def end(self, number: signal.Signals) -> int:
         """Sends a signal and gives the exit code, or that of a process that ended by itself."""
         assert self._process is not None

@@ -1,0 +1,80 @@
+"""DESIGN 1: a replica whose clock is wrong is not ready and appends nothing; the other plays."""
+
+import asyncio
+import signal
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from contracts.codec import decode_commit
+from services.command_line.proof import replay_log
+from tests.faults.running import EVERYTHING, a_member, is_not_ready, is_ready, probe, probed, reached
+from tests.processes.playing import ROOM, a_server, measured, plans, play, played_and_sound, proofs
+
+pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.xdist_group("processes")]
+
+SKEWED: Final = """
+from datetime import timedelta
+from pathlib import Path
+from services.bus import process
+from services.bus.clock import utc_now
+off = lambda: timedelta(seconds={off_s} if Path({since!r}).exists() else 0)
+process.utc_now = lambda: utc_now() + off()
+from services.cli import main
+main()
+"""
+"""Runs a command on a machine whose clock is `off_s` seconds off, as soon as the file `since` is there."""
+TOLERATED_S: Final = 1.5
+
+
+@pytest.mark.parametrize(("off_s", "side"), [(3600, "ahead of"), (-3600, "behind")])
+async def test_a_replica_whose_clock_is_an_hour_off_stands_aside_and_says_so(
+    off_s: int, side: str, tmp_path: Path
+) -> None:
+    wanted = plans(tables=2, hands=3, bots=3)
+    wrong = SKEWED.format(since="/", off_s=off_s)
+    async with a_server(tmp_path) as settings, a_member(settings) as (_, right_port):
+        await probed(right_port, is_ready)
+        async with a_member(settings, EVERYTHING, wrong) as (skewed, wrong_port):
+            said = await probed(wrong_port, is_not_ready("clock"))
+            assert said["reasons"]["clock"] == (f"this machine's clock is 3600.0 s {side} the server's; 1 s is allowed")
+            assert (await probe(wrong_port, "/live"))[0] == 200
+            tables, _ = await play(settings, wanted)
+            assert (await probe(wrong_port))[0] == 503
+            assert (await probe(right_port))[0] == 200
+            assert await skewed.end(signal.SIGTERM) == 0
+        found = await proofs(settings, [plan.table for plan in wanted])
+        played_and_sound(found, wanted)
+        measured(f"bots waited {max(table.slowest_s for table in tables):.2f} s")
+        events = [line["event"] for line in skewed.said]
+        assert events.count("clock_not_trusted") == 1
+        assert "serving" not in events
+
+
+async def test_a_replica_whose_clock_jumps_dates_nothing_more_and_ends(tmp_path: Path) -> None:
+    """Only by its end does it leave all work to others: started anew, it waits until its clock is right."""
+    wanted, jump = plans(tables=2, hands=40, bots=3), tmp_path / "jump"
+    jumps = SKEWED.format(since=str(jump), off_s=3600)
+    async with a_server(tmp_path) as settings, a_member(settings) as (_, right_port):
+        await probed(right_port, is_ready)
+        async with a_member(settings, EVERYTHING, jumps) as (jumping, port):
+            await probed(port, is_ready)
+            playing = asyncio.create_task(play(settings, wanted))
+            await reached(settings, "T0", 3)
+            assert not playing.done()
+            jump.touch()
+            await probed(port, is_not_ready("clock"))
+            assert await jumping.over() == 1
+            tables, _ = await playing
+            last = jumping.said[-1]
+            assert last["event"] == "cannot_serve"
+            assert last["reason"].startswith("the clock is not trusted: this machine's clock is 3600.0 s ahead of")
+        found = await proofs(settings, [plan.table for plan in wanted])
+        played_and_sound(found, wanted)
+        measured(f"bots waited {max(table.slowest_s for table in tables):.2f} s")
+        async with replay_log(settings) as log:
+            for plan in wanted:
+                async for stored in log.read(ROOM, plan.table):
+                    assert stored.time is not None
+                    assert abs((decode_commit(stored.data).at - stored.time).total_seconds()) < TOLERATED_S
