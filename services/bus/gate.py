@@ -92,9 +92,10 @@ class Gate:
             message, handle = self._waiting[0]
             try:
                 await handle(message)
-            finally:
-                self._waiting.popleft()
-                self._let_go(player_of(message.subject))
+            except Exception:  # a fault in one request must not stop the others; it gets no answer
+                logger.exception("request_failed", subject=message.subject)
+            self._waiting.popleft()
+            self._let_go(player_of(message.subject))
         self._handling = None
 
     def _let_go(self, player: str) -> None:

@@ -34,6 +34,12 @@ class Member:
         self._process: asyncio.subprocess.Process | None = None
         self._listening: asyncio.Task[None] | None = None
 
+    @property
+    def pid(self) -> int:
+        """Its process."""
+        assert self._process is not None
+        return self._process.pid
+
     async def start(self) -> None:
         """Starts a process; `ready` is set once it serves."""
         self.ready.clear()
