@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -21,7 +22,7 @@ from tests.services.test_forged_log import following, played_on, store
 
 pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.xdist_group("processes")]
 
-LATER = {
+LATER: dict[str, tuple[str, dict[str, Any], str]] = {
     "a later event": ("table_moved", {"events": [{"type": "table_moved"}]}, "table_moved"),
     "a later version": ("table_paused", {"v": 2}, "version 2"),
 }

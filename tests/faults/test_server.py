@@ -12,12 +12,15 @@ import pytest
 from services.bus.server import EmbeddedServer
 from services.bus.settings import Settings
 from services.command_line.serve import make_streams
-from tests.faults.running import a_member, is_not_ready, is_ready, probe, probed, reached
+from tests.faults.running import EVERYTHING, a_member, is_not_ready, is_ready, probe, probed, reached
 from tests.processes.playing import longest_silence, measured, plans, play, played_and_sound, proofs
 
 pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.xdist_group("processes")]
 
 STOPPED_S = 3.0
+LAST = 6
+NOT_READY = 503
+PARTS = ("connection", "appends")
 
 
 @asynccontextmanager
@@ -58,12 +61,16 @@ async def test_a_server_that_stands_still_leaves_appends_in_doubt_and_each_is_st
     async with a_server_to_stop(tmp_path) as (server, settings), a_member(settings) as (member, port):
         await probed(port, is_ready)
         playing = asyncio.create_task(play(settings, wanted))
-        for hand in (3, 6):
+        for hand in (3, LAST):
             await reached(settings, "T0", hand)
             assert not playing.done()
             assert server.pid is not None
             os.kill(server.pid, signal.SIGSTOP)
             await asyncio.wait((playing,), timeout=STOPPED_S)
+            if hand == LAST:
+                said = await probed(port, lambda status, _: status == NOT_READY)
+                assert set(said["reasons"]) <= {"fold", *(f"{each}.{part}" for each in EVERYTHING for part in PARTS)}
+                assert (await probe(port, "/live"))[0] == 200
             os.kill(server.pid, signal.SIGCONT)
         await playing
         await probed(port, is_ready)

@@ -7,7 +7,7 @@ from contracts.commands import Act, PauseTable, TakeSeat
 from contracts.events.table import TableOpened
 from contracts.outcomes import Rejected
 from contracts.subjects import command
-from services.bus.desk import HOLD_S, PLAYER_WAITING_MAX, WAITING_MAX, Desk
+from services.bus.desk import HOLD_S, PLAYER_WAITING_MAX, PROCESS_WAITING_MAX, WAITING_MAX, Desk
 from services.bus.log import InDoubt
 from services.bus.memory import MemoryLog
 from services.table.app import RULES
@@ -75,6 +75,32 @@ def test_a_table_has_room_for_so_many_whoever_they_are() -> None:
 
     in_virtual_time(story())
     assert len(answers.codes) == 2 * WAITING_MAX
+
+
+def test_a_process_has_room_for_so_many_at_all_its_tables() -> None:
+    answers = Answers()
+    full = PROCESS_WAITING_MAX // WAITING_MAX
+
+    async def story() -> None:
+        log = MemoryLog()
+        for table in range(full + 1):
+            await told(log, TableOpened(config=CONFIG), table=f"T{table}")
+        over = follower(log)
+        await over.start()
+        desk = Desk(loop_over(log, over), RULES, answers.publish)
+        for number in range(PROCESS_WAITING_MAX):
+            name = command("main", f"T{number // WAITING_MAX}", "player", f"P{number}")
+            desk.submit(name, f"_R_.{number}", act(number))
+        assert answers.codes == {}
+        desk.submit(command("main", f"T{full}", "player", "P1"), "_R_.next", act(0))
+        assert answers.codes == {"_R_.next": "busy"}
+        await asyncio.sleep(HOLD_S)
+        desk.submit(command("main", f"T{full}", "player", "P1"), "_R_.again", act(0))
+        await asyncio.sleep(HOLD_S)
+
+    in_virtual_time(story())
+    assert len(answers.codes) == PROCESS_WAITING_MAX + 2
+    assert answers.codes["_R_.again"] != "busy"
 
 
 class Silent(MemoryLog):
