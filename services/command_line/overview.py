@@ -12,13 +12,23 @@ SUMMARIES: Final = {
     "reveal": "Get the key to all cards of a finished hand from the dealer; the log keeps that you did.",
     "verify": "Check logs from end to end: chain, cards, invariants, and every decision derived again.",
     "export": "Take out a log, or one hand, as JSON lines: the very bytes of its commits.",
+    "repair": "Put a damaged log back from its export, as the deploy role.",
+    "move": "Take a table to another server, byte for byte.",
     "demo": "Watch bots play every game, and the proof of what they did.",
     "check": "Play recorded hands and fault cases through the services, and compare.",
     "bench": "Measure how fast this machine plays.",
 }
 """Every command, with what it does."""
 
-ELSEWHERE: Final = {"serve": "serve", "streams": "serve", "demo": "demo", "check": "check", "bench": "bench"}
+ELSEWHERE: Final = {
+    "serve": "serve",
+    "streams": "serve",
+    "demo": "demo",
+    "check": "check",
+    "bench": "bench",
+    "repair": "mending",
+    "move": "mending",
+}
 """Commands that have a module of their own, which is read only when they are run."""
 
 

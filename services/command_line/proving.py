@@ -46,18 +46,23 @@ async def verify_live(
     if table is None and (known or keys):
         raise WrongArgument("--head and --hand-keys are of one table: name it")
     async with opened(where) as room:
-        names = [table] if table is not None else await room.log.tables(where.room)
+        names = [table] if table is not None else await _tables(room, where.room)
         if not names:
             raise CannotRead(f"there is no table in room {where.room}: nothing was verified")
         reports = [await _verify_table(room, where.room, name, hand, known, keys) for name in names]
     return _say(reports, json=json)
 
 
+async def _tables(room: Opened, name: Id) -> list[Id]:
+    """Every table of a room, those included of which nothing is left but a published head."""
+    return sorted({*await room.log.heads(name), *await room.log.tables(name)})
+
+
 async def _verify_table(room: Opened, name: Id, table: Id, hand: int | None, heads: Heads, keys: HandKeys) -> Report:
-    published = await room.heads(name, table)
+    published = (await room.log.heads(name, table)).get(table, {})  # before the log (DESIGN 1)
     both: Mapping[int, Sha256] = {**published, **heads}
     if hand is None:
-        start = await reader.from_the_beginning(room.log, name, table)
+        start = await _beginning(room, name, table, both)
     else:
         start = await reader.from_hand(room.log, name, table, hand)
     verification = Verification(start.table.copy(), heads=both, keys=keys)
@@ -68,6 +73,16 @@ async def _verify_table(room: Opened, name: Id, table: Id, hand: int | None, hea
         findings += verification.take(message)
     findings += verification.finish(whole=hand is None)
     return _report(start.table, verification, findings)
+
+
+async def _beginning(room: Opened, name: Id, table: Id, heads: Heads) -> reader.Start:
+    """Where a table begins, also one that is known by a head alone. Raises `NotFound`."""
+    try:
+        return await reader.from_the_beginning(room.log, name, table)
+    except reader.NotFound:
+        if not heads:
+            raise
+        return reader.Start(Table(room=name, id=table), 0)
 
 
 def _of_a_later_hand(table: Table, message: Message, hand: int) -> bool:

@@ -5,15 +5,13 @@ import contextlib
 import os
 from collections.abc import AsyncIterator, Iterable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 from nats.aio.client import Client
 
 from contracts import subjects
-from contracts.commit import Head
 from contracts.data import Id, Sha256
-from contracts.events import SERVICES
 from contracts.queries import HandKey
 from services.bus import logging
 from services.bus.connection import Line, connect
@@ -21,9 +19,8 @@ from services.bus.credentials import Credentials
 from services.bus.jetstream import JetStreamLog
 from services.bus.server import EmbeddedServer, ServerFailed
 from services.bus.settings import Settings
-from services.bus.streams import HEADS
 from services.command_line.refusals import CannotRead, WrongArgument
-from services.command_line.serve import room
+from services.command_line.serve import DEPLOY_PREFIX, room
 from services.command_line.where import Where
 
 CONNECT_MS: Final = 3_000
@@ -39,42 +36,36 @@ def checked(where: Where) -> Where:
     return where
 
 
-class Opened:
-    """An open connection as the replay service: its log, and the heads that services left."""
+class Opened(NamedTuple):
+    """An open connection, the log behind it, and how others reach the same server."""
 
-    def __init__(self, client: Client, log: JetStreamLog, settings: Settings) -> None:
-        self.log = log
-        self._client = client
-        self._prefix = settings.api_prefix
-
-    async def heads(self, room: Id, table: Id) -> dict[int, Sha256]:
-        """The last head that each service published of a table. It is read before the log (DESIGN 1)."""
-        found: dict[int, Sha256] = {}
-        for service in SERVICES:
-            request = msgspec.json.encode({"last_by_subj": subjects.heads(service, room, table)})
-            answer = await self._client.request(f"{self._prefix}.STREAM.MSG.GET.{HEADS}", request, timeout=REQUEST_S)
-            stored = msgspec.json.decode(answer.data, type=_Answer).message
-            if stored is not None:
-                head = msgspec.json.decode(stored.data, type=Head)
-                found[head.n] = head.hash
-        return found
-
-
-class _Stored(msgspec.Struct):
-    data: bytes
-
-
-class _Answer(msgspec.Struct):
-    message: _Stored | None = None
+    log: JetStreamLog
+    client: Client
+    settings: Settings
 
 
 @contextlib.asynccontextmanager
 async def opened(where: Where) -> AsyncIterator[Opened]:
     """The room's log, for reading. Raises `CannotRead` or `WrongArgument`."""
-    async with _settings(where) as settings, connected(settings, "replay") as client:
+    async with _settings(where) as settings, _log_as(settings, "replay") as found:
+        yield found
+
+
+@contextlib.asynccontextmanager
+async def owned(where: Where) -> AsyncIterator[Opened]:
+    """The room's log with every right to it, as the deploy role. Raises `CannotRead` or `WrongArgument`."""
+    async with _settings(where) as settings:
+        whole = msgspec.structs.replace(settings, api_prefix=DEPLOY_PREFIX)
+        async with _log_as(whole, "deploy") as found:
+            yield found
+
+
+@contextlib.asynccontextmanager
+async def _log_as(settings: Settings, user: str) -> AsyncIterator[Opened]:
+    async with connected(settings, user) as client:
         log = await JetStreamLog.open(client, settings)
         try:
-            yield Opened(client, log, settings)
+            yield Opened(log, client, settings)
         finally:
             await log.close()
 

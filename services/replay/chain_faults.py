@@ -95,5 +95,6 @@ def another_head(n: int, by: str, found: Sha256, known: Sha256) -> Finding:
 
 def cut_off(last: int, n: int, known: Sha256) -> Finding:
     """A log that ends before a commit that somebody else knows."""
-    message = f"the log ends at commit {last}, and somebody knows commit {n}: it was cut off"
-    return Finding(kind="head", n=n, field="hash", derived=known, message=message)
+    which = f"commit {n} is" if n == last + 1 else f"commits {last + 1} to {n} are"
+    message = f"{which} missing: the log ends at commit {last}, and somebody knows commit {n}"
+    return Finding(kind="head", n=last + 1, field="hash", derived=known, message=message)

@@ -26,7 +26,7 @@ from services.replay.findings import Finding
 from services.replay.rederivation import knows_rules, rules_of
 
 type Heads = Mapping[int, Sha256]
-"""Hashes of commits that somebody else holds, by n."""
+"""Hashes of commits that somebody else holds, by n; they may be of the log's end, or lie in it."""
 
 
 class Written(NamedTuple):
@@ -97,8 +97,9 @@ class Verification:
         for n in sorted(self._heads):
             if n == self._anchor.n and self._heads[n] != self._anchor.hash:
                 yield faults.another_head(n, "", self._anchor.hash, self._heads[n])
-            if whole and n > self.table.n:
-                yield faults.cut_off(self.table.n, n, self._heads[n])
+        known = max(self._heads, default=0)
+        if whole and self._ahead is None and known > self.table.n:
+            yield faults.cut_off(self.table.n, known, self._heads[known])
 
     def _accept(self, commit: Commit, data: bytes) -> Iterator[Finding]:
         table, first = self.table, commit.n == 1

@@ -160,9 +160,10 @@ def test_a_log_that_was_cut_off_is_known_by_a_head(nlhe: Session) -> None:
     last = nlhe.table.n
     for exported in (True, False):
         findings = found_in(nlhe, nlhe.lines[:-5], heads={last: nlhe.table.head}, exported=exported)
-        assert where(findings) == [("head", last, "", "hash")]
+        assert where(findings) == [("head", last - 4, "", "hash")]
         assert findings[0].message == (
-            f"the log ends at commit {last - 5}, and somebody knows commit {last}: it was cut off"
+            f"commits {last - 4} to {last} are missing: "
+            f"the log ends at commit {last - 5}, and somebody knows commit {last}"
         )
         assert found_in(nlhe, nlhe.lines[:-5], exported=exported) == []
 
