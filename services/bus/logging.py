@@ -2,7 +2,7 @@
 
 import logging
 import sys
-from typing import Any
+from typing import Any, Literal, TextIO, cast
 
 import msgspec
 import structlog
@@ -10,9 +10,26 @@ import structlog
 from services.bus.settings import Settings
 
 
+class Stream:
+    """Standard output or error, whichever file that is when a line is written: it may be replaced and closed."""
+
+    def __init__(self, name: Literal["stdout", "stderr"]) -> None:
+        self._name = name
+
+    def write(self, text: str) -> int:
+        """Writes to what the stream is now."""
+        stream: TextIO = getattr(sys, self._name)
+        return stream.write(text)
+
+    def flush(self) -> None:
+        """Flushes what the stream is now."""
+        stream: TextIO = getattr(sys, self._name)
+        stream.flush()
+
+
 def configure(settings: Settings) -> None:
     """Sends everything that is logged in this process to one place; called once, by whoever starts it."""
-    stream = sys.stdout if settings.log_to == "stdout" else sys.stderr
+    stream = cast("TextIO", Stream(settings.log_to))
     level = logging.getLevelNamesMapping()[settings.log_level.upper()]
     shared: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,
