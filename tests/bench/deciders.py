@@ -1,4 +1,4 @@
-"""Whole hands by the services' own deciders in memory: every commit is decided, encoded, read and folded."""
+"""Whole hands by the services' own deciders in memory: every commit is decided, encoded, hashed and folded."""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -14,7 +14,7 @@ from contracts.events.state import Actor
 from contracts.outcomes import Rejected
 from contracts.subjects import guarded
 from services.aggregate.debts import debt
-from services.aggregate.fold import Verdict, commit_of, fold, read
+from services.aggregate.fold import commit_of, fold
 from services.aggregate.table import Table
 from services.bots.games import GAMES, config_of, stakes_of
 from services.dealer import decider as dealer
@@ -156,11 +156,8 @@ def _send(table: Table, actor: Actor, command: AnyCommand) -> Message:
 
 
 def _append(table: Table, by: Service, events: tuple[AnyEvent, ...], cause: Cause | None = None) -> Message:
-    """What every service does with its events, and every reader with what it reads."""
-    data = encode(commit_of(table, by, events, AT, cause))
-    subject = guarded(table.room, table.id, by, fact_of(events[-1])).subject
-    reading = read(table, subject, data)
-    assert reading.verdict is Verdict.NEXT, reading.reason
-    assert reading.commit is not None
-    fold(table, reading.commit, data)
-    return subject, data
+    """What a service does with its own events; that others read what it wrote is measured with the log."""
+    commit = commit_of(table, by, events, AT, cause)
+    data = encode(commit)
+    fold(table, commit, data)
+    return guarded(table.room, table.id, by, fact_of(events[-1])).subject, data
