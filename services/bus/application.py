@@ -4,12 +4,10 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from random import SystemRandom
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import msgspec
 import structlog
-from faststream import FastStream
-from faststream.nats import NatsBroker
 from nats.aio.client import Client
 
 from contracts.codec import encode
@@ -20,6 +18,7 @@ from services.bus.connection import Line, connect, settle
 from services.bus.credentials import Credentials
 from services.bus.faults import EXIT, sentence
 from services.bus.follower import Follower
+from services.bus.framework import App, Broker
 from services.bus.gate import Gate
 from services.bus.jetstream import JetStreamLog
 from services.bus.log import Refused, Unavailable
@@ -38,29 +37,6 @@ type Answer = Callable[[QuerySubject, bytes], Awaitable[msgspec.Struct]]
 """Gives the answer to a query. Raises `msgspec.MsgspecError` for a body that it cannot read."""
 type Handler = Callable[[str, str, bytes], None]
 """Takes the subject, the reply subject and the body of a request; answers by itself."""
-
-
-class Broker(NatsBroker):
-    """A FastStream broker whose connection is opened by us, with our options, when it is started.
-
-    Its subscribers stand behind `gate`.
-    """
-
-    def __init__(self, opened: Callable[[], Awaitable[Client]], gate: Gate) -> None:
-        super().__init__(apply_types=False, decoder=_body, logger=None)
-        self._opened = opened
-        self._gate = gate
-
-    async def _connect(self) -> Client:
-        client = await self._opened()
-        self._gate.stand_before(client)
-        self.config.connect(client)
-        return client
-
-
-async def _body(message: Any) -> bytes:  # noqa: ANN401 - FastStream's own message, whose type depends on the broker
-    body: bytes = message.body
-    return body
 
 
 class Service:
@@ -90,7 +66,7 @@ class Service:
         self._beside = False
         process.services.append(user)
         process.doubts.append(self._doubts)
-        self.app = FastStream(
+        self.app = App(
             self.broker,
             lifespan=self._lifespan,
             after_startup=(self._known,),
@@ -204,7 +180,7 @@ class Service:
         self.outbox = Outbox(client)
         self.log = await JetStreamLog.open(client, self.process.settings, self.line)
         await self.log.check_streams()
-        self.follower = await self.process.join(self.log)
+        self.follower = await self.process.join(self.log, lambda: self.app.told_to_end)
         if self.line is not None:
             self.line.when_back(self.follower.doubt)
         self.guard.start()

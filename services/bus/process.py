@@ -10,6 +10,7 @@ import structlog
 
 from services.bus.clock import Clock, utc_now
 from services.bus.door import Door, Live
+from services.bus.faults import ProcessEnded
 from services.bus.follower import Follower
 from services.bus.health import Health
 from services.bus.jetstream import JetStreamLog
@@ -106,11 +107,14 @@ class Process:
             return f"the tables were last compared with the log {age_s:.0f} s ago"
         return None
 
-    async def join(self, log: JetStreamLog) -> Follower:
-        """The fold, started by the first service that needs it, once the clock can be trusted. Raises `Unavailable`."""
+    async def join(self, log: JetStreamLog, told_to_end: Callable[[], bool] = lambda: False) -> Follower:
+        """The fold, started by the first service that needs it, once the clock can be trusted.
+
+        Raises `Unavailable`, or `ProcessEnded` when it was told to end before that.
+        """
         async with self._starting:
             if self.follower is None:
-                await self._trust_clock(log)
+                await self._trust_clock(log, told_to_end)
                 follower = Follower(log, self.settings.rooms, self.clock)
                 await follower.start()
                 self._audited_s = asyncio.get_running_loop().time()
@@ -128,7 +132,7 @@ class Process:
             await self.follower.stop()
             self.follower = None
 
-    async def _trust_clock(self, log: JetStreamLog) -> None:
+    async def _trust_clock(self, log: JetStreamLog, told_to_end: Callable[[], bool]) -> None:
         """Waits until the clock agrees with the server's: with a wrong one, every hand would be dated wrongly."""
         told = False
         while True:
@@ -140,6 +144,8 @@ class Process:
                 logger.error("clock_not_trusted", reason=doubt)
                 told = True
             await asyncio.sleep(CLOCK_RETRY_S)
+            if told_to_end():
+                raise ProcessEnded(f"told to end before the clock was right: {doubt}")
 
     async def _audit(self, log: JetStreamLog, follower: Follower) -> None:
         clock = asyncio.get_running_loop()

@@ -1,15 +1,18 @@
 """DESIGN 1: a replica whose clock is wrong is not ready and appends nothing; the other plays."""
 
 import asyncio
+import os
 import signal
+import sys
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+import msgspec
 import pytest
 
 from contracts.codec import decode_commit
 from services.command_line.proof import replay_log
-from tests.faults.running import EVERYTHING, a_member, is_not_ready, is_ready, probe, probed, reached
+from tests.faults.running import EVERYTHING, HOUSE, a_member, is_not_ready, is_ready, probe, probed, reached
 from tests.processes.playing import ROOM, a_server, measured, plans, play, played_and_sound, proofs
 
 pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.xdist_group("processes")]
@@ -50,6 +53,29 @@ async def test_a_replica_whose_clock_is_an_hour_off_stands_aside_and_says_so(
         events = [line["event"] for line in skewed.said]
         assert events.count("clock_not_trusted") == 1
         assert "serving" not in events
+
+
+async def test_faststream_run_waits_for_the_clock_too_and_can_be_stopped_meanwhile(tmp_path: Path) -> None:
+    """SIGTERM was once heard, and did nothing before the start was over: here it never is."""
+    program = SKEWED.format(since="/", off_s=3600).replace("services.cli import main", "faststream.__main__ import cli")
+    program = program.replace("main()", "cli(['run', 'services.table.app:app'])")
+    async with a_server(tmp_path) as settings:
+        place = {
+            "CROUPIER_NATS_URL": str(settings.nats_url),
+            "CROUPIER_CREDENTIALS_PATH": str(settings.credentials_file),
+        }
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", program, env=os.environ | place, cwd=HOUSE, stderr=asyncio.subprocess.PIPE
+        )
+        assert process.stderr is not None
+        said = [msgspec.json.decode(await process.stderr.readline(), type=dict[str, str])]
+        process.send_signal(signal.SIGTERM)
+        said += [msgspec.json.decode(line, type=dict[str, Any]) async for line in process.stderr]
+        assert await process.wait() == 1
+    assert [line["event"] for line in said] == ["clock_not_trusted", "cannot_serve"]
+    assert said[1]["reason"].startswith(
+        "told to end before the clock was right: this machine's clock is 3600.0 s ahead"
+    )
 
 
 async def test_a_replica_whose_clock_jumps_dates_nothing_more_and_ends(tmp_path: Path) -> None:
