@@ -25,7 +25,7 @@ class Command(Message, frozen=True):
 
 
 class OpenTable(Command, tag="open_table", frozen=True, kw_only=True):
-    """Opens a table. From: lobby, operator."""
+    """Opens a table. Unknown fields in `config`, unlike elsewhere, are refused. From: lobby, operator."""
 
     config: TableConfig
 

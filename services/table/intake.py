@@ -1,17 +1,25 @@
-"""What a command's bytes must be to be read at all: size, version, shape; the rest is decided on the table."""
+"""What a command's bytes must be to be read at all: size, version, shape; the rest is decided on the table.
+
+Unknown fields of a command are passed over, so that a later release may say more. Those of a table's configuration are
+not: a mistyped option would open a table by other rules than were meant.
+"""
 
 import re
-from typing import Final
+from collections.abc import Iterator
+from typing import Any, Final
 
 import msgspec
 
 from contracts.codec import decode_command
-from contracts.commands import COMMAND_BYTES_MAX, COMMAND_VERSION, AnyCommand
+from contracts.commands import COMMAND_BYTES_MAX, COMMAND_VERSION, AnyCommand, OpenTable
 from contracts.data import CHIPS_MAX
 from contracts.outcomes import Allowed, Code, Rejected
 
 AMOUNT: Final = re.compile(r"at `\$\.(to|amount|buy_in)`$")
 """How msgspec says that the fault lies in an amount of chips."""
+
+MESSAGE_CHARACTERS_MAX: Final = 1000
+"""So much is said of the names in a body that may hold thousands."""
 
 
 class _Version(msgspec.Struct):
@@ -19,6 +27,11 @@ class _Version(msgspec.Struct):
     id: str = ""
 
 
+class _Configured(msgspec.Struct):
+    config: dict[str, Any]
+
+
+_configured: Final = msgspec.json.Decoder(_Configured)
 _versions: Final = msgspec.json.Decoder(_Version)
 
 
@@ -31,7 +44,35 @@ def read_command(body: bytes) -> AnyCommand | Rejected:
         command = decode_command(body)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         return _unreadable(body, str(error))
-    return command if command.v == COMMAND_VERSION else _unsupported(command.v, command.id)
+    if command.v != COMMAND_VERSION:
+        return _unsupported(command.v, command.id)
+    return _without_strays(command, body) if isinstance(command, OpenTable) else command
+
+
+def _without_strays(command: OpenTable, body: bytes) -> OpenTable | Rejected:
+    """The command, unless its configuration has fields that no configuration has."""
+    try:
+        given = _configured.decode(body).config
+    except (msgspec.MsgspecError, RecursionError) as error:
+        return _unreadable(body, str(error))
+    names = ", ".join(f"`{name}`" for name in _strays("config", given, command.config))
+    if not names:
+        return command
+    message = f"No table can be opened like this: a configuration has no field {names}."
+    return Rejected(code="malformed", message=message[:MESSAGE_CHARACTERS_MAX], id=command.id)
+
+
+def _strays(path: str, given: object, read: object) -> Iterator[str]:
+    """The paths of fields that were given and not read: they are none of the contract's."""
+    if isinstance(read, msgspec.Struct) and isinstance(given, dict):
+        for name, value in given.items():
+            if name in read.__struct_encode_fields__:
+                yield from _strays(f"{path}.{name}", value, getattr(read, name))
+            else:
+                yield f"{path}.{name}"
+    elif isinstance(read, tuple) and isinstance(given, list):
+        for index, (value, part) in enumerate(zip(given, read, strict=True)):
+            yield from _strays(f"{path}[{index}]", value, part)
 
 
 def _unreadable(body: bytes, reason: str) -> Rejected:

@@ -1,15 +1,19 @@
-"""Which tables can be opened: configurations that can be played at (RULES 0.1, R6, R65, R107)."""
+"""Which tables can be opened: configurations that can be played at (RULES 0.1, R6, R65, R107, R146, R147, R151)."""
 
 from collections.abc import Iterator
 from itertools import pairwise
 
 from contracts.commands import OpenTable
 from contracts.commit import Cause
+from contracts.data import CHIPS_MAX, Chips
 from contracts.events import AnyEvent
 from contracts.events.table import TableOpened
 from contracts.games import RULES_VERSION, RakeBand, RakeSchedule, TableConfig
 from contracts.outcomes import Allowed, Rejected
+from services.aggregate.debts import PLAYERS_TO_START
 from services.aggregate.table import Table
+from services.table.betting.fixed_limit import unit
+from services.table.blinds import PLAYERS_TO_STRADDLE
 from services.table.refusals import refuse
 
 WHOLE_BASIS_POINTS = 10_000
@@ -36,11 +40,46 @@ def faults_of(config: TableConfig) -> Iterator[str]:
         yield f"the small bet of {stakes.small_bet} is above the big bet of {stakes.big_bet}"
     if buy_in.maximum is not None and buy_in.minimum > buy_in.maximum:
         yield f"the least buy-in of {buy_in.minimum} is above the highest of {buy_in.maximum}"
+    if config.options.straddle and config.seats < PLAYERS_TO_STRADDLE:
+        yield f"a straddle needs {PLAYERS_TO_STRADDLE} seats or more (R147)"
+    yield from _of_amounts(config)
     if config.rake is not None:
-        yield from _of_schedule(config.rake)
+        yield from _of_schedule(config.rake, config.seats)
 
 
-def _of_schedule(schedule: RakeSchedule) -> Iterator[str]:
+def most_posted(config: TableConfig) -> Chips:
+    """The most that one player posts in turn: the big blind or a straddle (R147), and an ante (R146)."""
+    stakes = config.stakes
+    return stakes.ante + stakes.big_blind * (2 if config.options.straddle else 1)
+
+
+def _of_amounts(config: TableConfig) -> Iterator[str]:
+    """The posts of a hand, and the bets of a fixed-limit game, have to fit into a stack and under the cap (R151)."""
+    posted, cap = most_posted(config), config.options.cap_per_hand
+    if 0 < cap < posted:
+        yield f"the cap per hand of {cap} is below the posts: 0 for no cap, or {posted} at least"
+    amounts = {"posts of a hand": posted}
+    if config.limit == "fixed_limit":
+        amounts["big bet"] = max(unit(config, "flop"), unit(config, "turn"))
+    most = config.buy_in.maximum
+    for name, amount in amounts.items():
+        if most is not None and most < amount:
+            yield f"the highest buy-in of {most} is below the {name}: {amount} at least"
+        elif amount > CHIPS_MAX:
+            yield f"the {name} {'is' if name == 'big bet' else 'are'} {amount}: {CHIPS_MAX} at most"
+
+
+def _of_schedule(schedule: RakeSchedule, seats: int) -> Iterator[str]:
+    if not schedule.bands:
+        yield f"the bands are one or more, and count every number of players from {PLAYERS_TO_START} to {seats}"
+        return
+    missing = [
+        str(number)
+        for number in range(PLAYERS_TO_START, seats + 1)
+        if not any(band.players[0] <= number <= band.players[1] for band in schedule.bands)
+    ]
+    if missing:
+        yield f"no band counts {', '.join(missing)} players: each number from {PLAYERS_TO_START} to {seats} needs one"
     for band in schedule.bands:
         low, high = band.players
         if low > high:
