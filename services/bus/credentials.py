@@ -2,9 +2,11 @@
 
 import os
 from pathlib import Path
-from typing import Self
+from typing import Final, Self
 
 import msgspec
+
+PORT_MAX: Final = 65_535
 
 
 class Credentials(msgspec.Struct, frozen=True):
@@ -12,6 +14,12 @@ class Credentials(msgspec.Struct, frozen=True):
 
     url: str
     passwords: dict[str, str]
+
+    @property
+    def port(self) -> int | None:
+        """The port of the address, none where it names none."""
+        text = self.url.rpartition(":")[2]
+        return int(text) if text.isdecimal() and 0 < int(text) <= PORT_MAX else None
 
     @classmethod
     def read(cls, path: Path) -> Self:

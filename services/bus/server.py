@@ -12,6 +12,7 @@ import os
 import secrets
 import shutil
 import signal
+import socket
 import sys
 import tempfile
 from collections.abc import Callable
@@ -27,6 +28,8 @@ from services.bus.credentials import Credentials
 
 HOST: Final = "127.0.0.1"
 FREE_PORT: Final = 0
+USUAL_PORT: Final = 4222
+"""Where NATS is looked for."""
 PAYLOAD_BYTES_MAX: Final = 1024 * 1024
 START_TIMEOUT_S: Final = 30  # a log of some million messages is read once while the server starts
 STOP_TIMEOUT_S: Final = 10
@@ -45,8 +48,11 @@ class EmbeddedServer:
     """A server that runs as long as the context is entered.
 
     `directory` keeps the log and the passwords (none: a temporary one). `sync_always` has every commit on disk
-    before it is acknowledged; without it, the last two minutes may be lost with the power. `port` 0 takes a free
-    one. `no_auth_user` lets anyone on this machine in as that user, without a password.
+    before it is acknowledged; without it, the last two minutes may be lost with the power. `no_auth_user` lets anyone
+    on this machine in as that user, without a password.
+
+    It listens on `port`, and on no other; where that is 0, on the one that the directory's credentials name, so that
+    services which run alone find it again; else on `first_port`. If that one is taken, on a free one.
     """
 
     def __init__(
@@ -55,9 +61,12 @@ class EmbeddedServer:
         *,
         sync_always: bool = True,
         port: int = FREE_PORT,
+        first_port: int = FREE_PORT,
         no_auth_user: str | None = None,
     ) -> None:
         self.port = port
+        self._chosen = port != FREE_PORT
+        self._first_port = first_port
         self.credentials = Credentials(url="", passwords={})
         self.restarts = 0
         self._wanted = directory
@@ -81,7 +90,7 @@ class EmbeddedServer:
         """Starts the server and returns when it takes connections; raises `ServerFailed`."""
         try:
             self._prepare()
-            await self._start()
+            await self._start_somewhere()
         except BaseException:
             await self.__aexit__(None, None, None)
             raise
@@ -105,13 +114,30 @@ class EmbeddedServer:
             directory = Path(self._held.enter_context(tempfile.TemporaryDirectory(prefix="croupier-")))
         else:
             directory = self._wanted.absolute()
-            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _make(directory)
         self.directory = directory
         self._lock = _locked(directory / "lock", self._held)
         kept = directory / "credentials.json"
-        passwords = Credentials.read(kept).passwords if kept.exists() else {}
-        passwords = {user: passwords.get(user) or secrets.token_urlsafe(24) for user in USERS}
+        found = Credentials.read(kept) if kept.exists() else Credentials(url="", passwords={})
+        passwords = {user: found.passwords.get(user) or secrets.token_urlsafe(24) for user in USERS}
         self.credentials = Credentials(url="", passwords=passwords)
+        if not self._chosen:
+            self.port = found.port or self._first_port
+
+    async def _start_somewhere(self) -> None:
+        """Starts the process on its port, or on a free one where another program listens there."""
+        wanted = self.port
+        if self._chosen or _is_free(wanted):
+            try:
+                await self._start()
+            except ServerFailed:
+                if self._chosen or _is_free(wanted):
+                    raise
+            else:
+                return
+        self.port = FREE_PORT
+        await self._start()
+        _log.warning("nats_port_taken", wanted=wanted, port=self.port)
 
     async def _start(self) -> None:
         """Starts the process on the port it had before, and waits until it speaks."""
@@ -129,7 +155,7 @@ class EmbeddedServer:
                 stderr=errors,
                 start_new_session=True,  # an interrupt from the keyboard is for us, who then stop it in order
                 pass_fds=(self._lock,),  # the directory stays locked until the server itself is gone
-                preexec_fn=_dies_with_parent(),
+                preexec_fn=dies_with_parent(),
             )
         try:
             async with asyncio.timeout(START_TIMEOUT_S):
@@ -215,6 +241,27 @@ def find_binary() -> Path:
     return Path(found)
 
 
+def _make(directory: Path) -> None:
+    """Makes a folder that no version control takes in: it holds keys and passwords. Raises `ServerFailed`."""
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise ServerFailed(f"{directory} is no folder for a server: a file is in its place") from None
+    if not any(directory.iterdir()):
+        (directory / ".gitignore").write_text("*\n")
+
+
+def _is_free(port: int) -> bool:
+    """Whether nobody listens on a port; 0 is always free."""
+    with socket.socket() as tried:
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as the server does: old connections do not count
+        try:
+            tried.bind((HOST, port))
+        except OSError:
+            return False
+    return True
+
+
 def _locked(path: Path, held: contextlib.ExitStack) -> int:
     """Locks a directory for one server: two on the same streams would destroy them."""
     lock = held.enter_context(path.open("w"))
@@ -231,15 +278,18 @@ def _write_private(path: Path, text: bytes) -> None:
     path.write_bytes(text)
 
 
-def _dies_with_parent() -> Callable[[], None] | None:
-    """What the child does first on Linux: asks to be stopped when we are, even by a signal we cannot catch."""
+def dies_with_parent(number: signal.Signals = signal.SIGTERM) -> Callable[[], None] | None:
+    """What the child does first on Linux: asks for a signal when we end, even by one that we cannot catch.
+
+    To be called in the thread that lives as long as we do: for Linux, that one is the parent.
+    """
     if sys.platform != "linux":
         return None
     prctl = ctypes.CDLL(None, use_errno=True).prctl
     parent = os.getpid()
 
     def ask() -> None:
-        prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+        prctl(_PR_SET_PDEATHSIG, number)
         if os.getppid() != parent:
             os._exit(1)
 

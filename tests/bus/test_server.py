@@ -3,18 +3,23 @@
 import asyncio
 import os
 import signal
+import socket
 import stat
 import sys
 from pathlib import Path
 
 import pytest
+import structlog
+import structlog.testing
 
 from services.bus import streams
 from services.bus.connection import Line
+from services.bus.credentials import Credentials
 from services.bus.jetstream import JetStreamLog
 from services.bus.server import EmbeddedServer, ServerFailed
 from services.bus.settings import Settings
 from tests.bus.conftest import a_server, connected
+from tests.faults.running import free_port
 
 pytestmark = pytest.mark.server
 
@@ -63,6 +68,50 @@ async def test_it_listens_on_this_machine_alone() -> None:
         said = (server.directory / "nats-server.log").read_text()
         assert f"Listening for client connections on 127.0.0.1:{server.port}" in said
         assert "0.0.0.0" not in said  # noqa: S104 - the address that it must not listen on
+
+
+async def test_it_comes_back_on_the_port_where_services_look_for_it(tmp_path: Path) -> None:
+    async with EmbeddedServer(tmp_path) as first:
+        port = first.port
+    async with EmbeddedServer(tmp_path) as second:
+        assert second.port == port
+        assert Credentials.read(tmp_path / "credentials.json").url == f"nats://127.0.0.1:{port}"
+
+
+async def test_where_another_listens_on_its_port_it_takes_a_free_one_and_says_so(tmp_path: Path) -> None:
+    async with EmbeddedServer(tmp_path) as first:
+        port = first.port
+    with socket.create_server(("127.0.0.1", port)), structlog.testing.capture_logs() as said:
+        async with EmbeddedServer(tmp_path) as second:
+            assert second.port != port
+    assert [(line["event"], line["wanted"], line["port"]) for line in said] == [("nats_port_taken", port, second.port)]
+
+
+async def test_a_first_start_prefers_a_port_and_a_chosen_one_comes_before_the_one_kept(tmp_path: Path) -> None:
+    preferred, chosen = free_port(), free_port()
+    async with EmbeddedServer(tmp_path, first_port=preferred) as server:
+        assert server.port == preferred
+    async with EmbeddedServer(tmp_path, port=chosen, first_port=preferred) as server:
+        assert server.port == chosen
+    async with EmbeddedServer(tmp_path, first_port=preferred) as server:
+        assert server.port == chosen
+
+
+async def test_no_new_folder_can_be_committed_by_accident(tmp_path: Path) -> None:
+    """Keys and passwords lie there; a folder that held something before is its owner's business."""
+    async with EmbeddedServer(tmp_path / "room"):
+        assert (tmp_path / "room" / ".gitignore").read_text() == "*\n"
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes").touch()
+    async with EmbeddedServer(tmp_path / "mine"):
+        assert not (tmp_path / "mine" / ".gitignore").exists()
+
+
+async def test_a_file_is_no_folder_for_a_server(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for wanted in (tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(ServerFailed, match="is no folder for a server"):
+            await EmbeddedServer(wanted).__aenter__()
 
 
 async def test_nothing_is_left_behind_by_a_server_without_a_directory() -> None:
