@@ -17,7 +17,7 @@ MEASURED = {
         for game in ("nlhe", "plo", "plo8", "lo8")
         for how in ("without hashes", "with the dealer's hashes")
     ],
-    "b": ["folded", "derived again"],
+    "b": ["folded", "folded, beside our own reading", "derived again"],
     "c": [
         f"{layout}, {sync}{what}"
         for layout in ("four processes", "one process")
