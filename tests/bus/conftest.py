@@ -1,19 +1,31 @@
-"""A real server for the tests that want one, and connections to it as any of its users."""
+"""Real servers for the tests that want one, connections to them as any of their users, and a log of each kind."""
 
-from collections.abc import AsyncIterator
+import contextlib
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 
 import pytest
 from nats.aio.client import Client
+from nats.js.errors import NotFoundError
 
 from services.bus import streams
 from services.bus.connection import Line, connect
+from services.bus.jetstream import JetStreamLog
+from services.bus.log import Log
+from services.bus.memory import MemoryLog
 from services.bus.server import EmbeddedServer
 from services.bus.settings import Settings
+from tests.cluster.servers import SIZE, Cluster
+
+DEPLOY_API = "$JS.API"
+MEMORY = "memory"
+R1 = pytest.param("r1", marks=pytest.mark.server)
+R3 = pytest.param("r3", marks=[pytest.mark.server, pytest.mark.xdist_group("cluster")])
+"""Three servers are started once for all tests: these run in one worker."""
 
 
 @asynccontextmanager
-async def connected(server: EmbeddedServer, user: str, line: Line | None = None) -> AsyncIterator[Client]:
+async def connected(server: EmbeddedServer | Cluster, user: str, line: Line | None = None) -> AsyncIterator[Client]:
     """A connection as one of the server's users."""
     client = await connect(Settings(), server.credentials, line or Line(user))
     try:
@@ -23,9 +35,9 @@ async def connected(server: EmbeddedServer, user: str, line: Line | None = None)
 
 
 @asynccontextmanager
-async def a_server() -> AsyncIterator[EmbeddedServer]:
+async def a_server(*, sync_always: bool = True) -> AsyncIterator[EmbeddedServer]:
     """A server with all its streams."""
-    async with EmbeddedServer() as server:
+    async with EmbeddedServer(sync_always=sync_always) as server:
         async with connected(server, "deploy") as client:
             await streams.ensure(client.jetstream(), replicas=1)
         yield server
@@ -35,3 +47,63 @@ async def a_server() -> AsyncIterator[EmbeddedServer]:
 async def server() -> AsyncIterator[EmbeddedServer]:
     async with a_server() as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def three_servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with Cluster(tmp_path_factory.mktemp("cluster")) as cluster:
+        yield cluster
+
+
+async def emptied(cluster: Cluster) -> Cluster:
+    """The cluster with new streams, in which nothing was ever stored."""
+    async with connected(cluster, "deploy") as client:
+        context = client.jetstream()
+        for name in (streams.TABLES, streams.HEADS):
+            with contextlib.suppress(NotFoundError):
+                await context.delete_stream(name)
+        await streams.ensure(context, SIZE)
+    return cluster
+
+
+@asynccontextmanager
+async def servers(kind: str, request: pytest.FixtureRequest) -> AsyncIterator[EmbeddedServer | Cluster]:
+    """One server, or three, with empty streams."""
+    if kind == "r3":
+        yield await emptied(request.getfixturevalue("three_servers"))
+        return
+    async with a_server() as running:
+        yield running
+
+
+@asynccontextmanager
+async def a_log(
+    server: EmbeddedServer | Cluster, user: str = "table", line: Line | None = None
+) -> AsyncIterator[JetStreamLog]:
+    """The log as a user sees it."""
+    line = line or Line(user)
+    async with connected(server, user, line) as client:
+        settings = Settings(api_prefix=DEPLOY_API) if user == "deploy" else Settings()
+        opened = await JetStreamLog.open(client, settings, line)
+        yield opened
+        await opened.close()
+
+
+@pytest.fixture(params=[MEMORY, R1, R3])
+async def log(request: pytest.FixtureRequest) -> AsyncIterator[Log]:
+    """An empty log of each kind, as the table service sees it."""
+    if request.param == MEMORY:
+        yield MemoryLog()
+        return
+    async with servers(request.param, request) as running, a_log(running) as opened:
+        yield opened
+
+
+@pytest.fixture(params=[MEMORY, R1, R3])
+async def owned_log(request: pytest.FixtureRequest) -> AsyncIterator[Log]:
+    """An empty log of each kind, to which all services' commits can be appended."""
+    if request.param == MEMORY:
+        yield MemoryLog()
+        return
+    async with servers(request.param, request) as running, a_log(running, "deploy") as opened:
+        yield opened

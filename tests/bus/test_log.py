@@ -1,28 +1,13 @@
-"""What every log promises, told to each of them: the one in memory and the one on a real server."""
+"""What every log promises, told to each of them: in memory, on one server, and on three."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
 
 import pytest
 
-from services.bus.jetstream import JetStreamLog
 from services.bus.log import COMMIT_BYTES_MAX, Conflict, Log, Refused, Stored
-from services.bus.memory import MemoryLog
-from services.bus.settings import Settings
-from tests.bus.conftest import a_server, connected
 
 WRITERS = 60
-
-
-@pytest.fixture(params=["memory", pytest.param("jetstream", marks=pytest.mark.server)])
-async def log(request: pytest.FixtureRequest) -> AsyncIterator[Log]:
-    if request.param == "memory":
-        yield MemoryLog()
-        return
-    async with a_server() as server, connected(server, "table") as client:
-        opened = await JetStreamLog.open(client, Settings())
-        yield opened
-        await opened.close()
 
 
 class Followed:

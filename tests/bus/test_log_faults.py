@@ -1,0 +1,220 @@
+"""What every log promises when answers are lost or late, connections break, messages are missed, or it went back."""
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import Iterator
+
+import pytest
+
+from contracts.subjects import read_commit
+from services.bus import reader
+from services.bus.connection import Line
+from services.bus.jetstream import JetStreamLog
+from services.bus.log import Conflict, InDoubt, Log, Refused, Stored, Unavailable
+from services.bus.memory import MemoryLog
+from services.bus.server import EmbeddedServer
+from services.bus.settings import Settings
+from services.bus.streams import TABLES
+from tests.bus.conftest import MEMORY, R1, R3, a_log, a_server, connected, emptied, servers
+from tests.bus.test_log import WRITERS, Followed, say, told
+from tests.cluster.servers import Cluster
+from tests.replay.playing import ROOM, session
+
+BACK_S_MAX = 30
+IN_FLIGHT = 64
+
+
+@contextlib.contextmanager
+def standing_still(server: EmbeddedServer | Cluster) -> Iterator[None]:
+    """Nothing is answered as long as the context lasts, and all that was sent is done after."""
+    pids = [server.pid] if isinstance(server, EmbeddedServer) else [node.pid for node in server.nodes]
+    for pid in pids:
+        assert pid is not None
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for pid in pids:
+            assert pid is not None
+            os.kill(pid, signal.SIGCONT)
+
+
+@pytest.mark.server
+@pytest.mark.xdist_group("cluster")
+async def test_sixty_who_race_on_three_servers_lose_by_either_code(three_servers: Cluster) -> None:
+    """The leader says 10071 to who is late, and 10164 while the winner is on its way to the followers."""
+    codes: set[str] = set()
+    async with a_log(await emptied(three_servers)) as log:
+        last = 0
+        for _ in range(20):
+            racing = (say(log, "T1", f"writer {name}", last) for name in range(WRITERS))
+            outcomes = await asyncio.gather(*racing, return_exceptions=True)
+            (last,) = (outcome for outcome in outcomes if isinstance(outcome, int))
+            codes |= {str(outcome).split(":")[0] for outcome in outcomes if isinstance(outcome, Conflict)}
+            with pytest.raises(Conflict) as late:
+                await say(log, "T1", "late", 0 if last > 1 else 99)
+            codes.add(str(late.value).split(":")[0])
+        assert codes == {"10071", "10164"}
+        assert len(await told(log.read("main", "T1"))) == 20
+
+
+@pytest.mark.parametrize("kind", [R1, R3])
+async def test_an_append_whose_time_was_up_lands_late_and_once(kind: str, request: pytest.FixtureRequest) -> None:
+    impatient = Settings(append_timeout_ms=50, unanswered_appends_max=1_000)
+    async with servers(kind, request) as server, connected(server, "table") as client, a_log(server) as log:
+        hasty = await JetStreamLog.open(client, impatient)
+        first = await say(log, "T1", "one", 0)
+        with standing_still(server), pytest.raises(InDoubt):
+            await say(hasty, "T1", "mine", first)
+        with pytest.raises(Conflict):
+            await say(log, "T1", "mine", first)
+        assert await told(log.read("main", "T1")) == ["one", "mine"]
+
+
+@pytest.mark.parametrize("kind", [R1, R3])
+async def test_after_a_reconnect_a_log_is_written_read_and_followed_as_before(
+    kind: str, request: pytest.FixtureRequest
+) -> None:
+    line, back, followed = Line("table"), asyncio.Event(), Followed()
+    line.when_back(back.set)
+    async with servers(kind, request) as server, connected(server, "table", line) as client:
+        log = await JetStreamLog.open(client, Settings(), line)
+        await log.follow("main", followed)
+        first = await say(log, "T1", "one", 0)
+        await followed.sequences(1)
+        await client.force_reconnect()
+        with pytest.raises(Refused):
+            await say(log, "T1", "never sent", first)
+        with pytest.raises(Unavailable):
+            await log.tail("main", "T1")
+        await asyncio.wait_for(back.wait(), BACK_S_MAX)
+        second = await say(log, "T1", "two", first)
+        assert await followed.sequences(2) == [first, second]
+        assert await told(log.read("main", "T1")) == ["one", "two"]
+
+
+async def test_who_missed_a_message_is_told_so_by_the_next_one(log: Log) -> None:
+    """The last one before it on the same subject was not seen: there is a gap, and it can be read."""
+    followed, later = Followed(), Followed()
+    following = await log.follow("main", followed)
+    first = await say(log, "T1", "one", 0)
+    assert await followed.sequences(1) == [first]
+    await following.stop()
+    missed = await say(log, "T1", "missed", first)
+    await log.follow("main", later)
+    third = await say(log, "T1", "three", missed)
+    (seen,) = await later.until(bool)
+    assert (seen.sequence, seen.previous) == (third, missed)
+    assert seen.previous > first
+    assert await told(log.read("main", "T1", first)) == ["missed", "three"]
+
+
+@pytest.mark.parametrize("kind", [MEMORY, R1, R3])
+async def test_a_log_that_went_back_does_not_hold_what_was_seen(kind: str, request: pytest.FixtureRequest) -> None:
+    """DESIGN 1: the last message seen is not where it was, and who expects it cannot append."""
+    async with contextlib.AsyncExitStack() as stack:
+        log: Log = MemoryLog()
+        server: EmbeddedServer | Cluster | None = None
+        if kind != MEMORY:
+            server = await stack.enter_async_context(servers(kind, request))
+            log = await stack.enter_async_context(a_log(server))
+        first = await say(log, "T1", "one", 0)
+        second = await say(log, "T1", "two", first)
+        if server is None:
+            log = MemoryLog()
+        else:
+            async with connected(server, "deploy") as deploy:
+                await deploy.jetstream().purge_stream(TABLES, subject="table.main.T1.>")
+        assert await log.tail("main", "T1") is None
+        assert await log.first("main", "T1", second) is None
+        assert await told(log.read("main", "T1", first)) == []
+        with pytest.raises(Conflict):
+            await say(log, "T1", "three", second)
+        again = await say(log, "T1", "one", 0)
+        found = await log.first("main", "T1")
+        assert found is not None
+        assert (found.sequence, found.data) == (again, b"one")
+
+
+async def test_every_hand_of_a_table_is_found_by_a_binary_search(owned_log: Log) -> None:
+    played = session("nlhe", seed=4, hands=12)
+    last = 0
+    for number, (subject, data) in enumerate(played.messages):
+        parts = read_commit(subject)
+        assert parts is not None
+        last = await owned_log.append(ROOM, parts.table, parts.service, parts.fact, data, last)
+        if number % 10 == 0:  # among the messages of others
+            await owned_log.append(ROOM, f"other{number}", "table", "hand_started", b"elsewhere", 0)
+    assert played.table.hands >= 12
+    for hand in range(1, played.table.hands + 1):
+        start = await reader.from_hand(owned_log, ROOM, played.table.id, hand)
+        commits = [commit async for commit, _ in reader.commits(owned_log, start, hand)]
+        assert commits == [commit for commit in played.commits if commit.hand == hand]
+    with pytest.raises(reader.NotFound, match="has no hand 99"):
+        await reader.from_hand(owned_log, ROOM, played.table.id, 99)
+
+
+LONG = [
+    pytest.param(MEMORY, 5_000, id="memory-5000"),
+    pytest.param("r1", 5_000, marks=pytest.mark.server, id="r1-5000"),
+    pytest.param("r3", 1_000, marks=[pytest.mark.server, pytest.mark.xdist_group("cluster")], id="r3-1000"),
+    pytest.param(MEMORY, 100_000, marks=pytest.mark.slow, id="memory-100000"),
+    pytest.param("r1", 100_000, marks=[pytest.mark.server, pytest.mark.slow], id="r1-100000"),
+]
+
+
+@pytest.mark.parametrize(("kind", "commits"), LONG)
+async def test_a_long_table_is_read_whole_and_searched_in_few_steps(
+    kind: str, commits: int, request: pytest.FixtureRequest
+) -> None:
+    """Every hundredth commit starts a hand."""
+    async with contextlib.AsyncExitStack() as stack:
+        if kind == MEMORY:
+            log: Log = MemoryLog()
+        elif kind == "r1":
+            log = await stack.enter_async_context(a_log(await stack.enter_async_context(a_server(sync_always=False))))
+        else:
+            log = await stack.enter_async_context(a_log(await emptied(request.getfixturevalue("three_servers"))))
+        await _fill(log, commits, at_once=1 if kind == "r3" else IN_FLIGHT)
+        await _is_whole(log, commits)
+
+
+def _fact(n: int) -> str:
+    return "hand_started" if n % 100 == 1 else "action_taken"
+
+
+async def _fill(log: Log, commits: int, *, at_once: int) -> None:
+    """Appends to one table alone in its stream, so that each sequence is known before its answer is there."""
+    for begin in range(1, commits + 1, at_once):
+        batch = range(begin, min(begin + at_once, commits + 1))
+        got = await asyncio.gather(*(say(log, "T1", f"commit {n}", n - 1, _fact(n)) for n in batch))
+        assert got == list(batch)
+
+
+async def _is_whole(log: Log, commits: int) -> None:
+    expected = 0
+    async for stored in log.read("main", "T1"):
+        expected += 1
+        assert (stored.sequence, stored.data) == (expected, b"commit %d" % expected)
+    assert expected == commits
+    tail = await log.tail("main", "T1")
+    assert tail is not None
+    assert tail.sequence == commits
+    half = commits // 2
+    assert len(await told(log.read("main", "T1", half))) == commits - half
+    before = await log.before("main", "T1", half)
+    assert before is not None
+    assert before.sequence == half - 1
+    for hand in (1, commits // 200, commits // 100):
+        low, high, probes, wanted = 1, commits, 0, 100 * (hand - 1) + 1
+        while (found := await _next_hand(log, middle := (low + high) // 2)) != wanted:
+            probes += 1
+            low, high = (found + 1, high) if 0 < found < wanted else (low, middle - 1)
+        assert probes <= commits.bit_length()
+
+
+async def _next_hand(log: Log, sequence: int) -> int:
+    found: Stored | None = await log.next_of("main", "T1", "table", "hand_started", sequence)
+    return found.sequence if found is not None else 0
