@@ -40,8 +40,10 @@ type Code = Literal[
 class Allowed(Data, frozen=True):
     """What would be accepted instead; only the fields that apply are there.
 
-    `turn` is the open turn with the whole legal range and `number` its number; `minimum` and `maximum` bound an
-    amount, `chip` is the unit it must be a multiple of; `seats` are the free seats; `hand` the table's hand number.
+    `actions` are those of the open turn, which is `turn` with the whole legal range and `number` its number; without
+    a turn they are commands. `minimum` and `maximum` bound an amount, `chip` is the unit that it must be a multiple of
+    unless it is one of the two; `seats` are the free seats, for `already_seated` the player's own; `hand` the table's
+    hand number.
     """
 
     actions: tuple[str, ...] = ()

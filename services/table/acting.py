@@ -7,7 +7,7 @@ from contracts.events import AnyEvent
 from contracts.events.state import Action, Turn
 from contracts.events.table import PlayerReturned
 from contracts.games import TableConfig
-from contracts.outcomes import Rejected
+from contracts.outcomes import Allowed, Rejected
 from services.aggregate.evolve import replace
 from services.aggregate.table import Hand, Table
 from services.table import play
@@ -21,7 +21,9 @@ def act(table: Table, config: TableConfig, cause: Cause, command: Act, at: Insta
     """
     hand = table.hand
     if hand is None:
-        return refuse(table, cause, "no_hand", "No hand is in progress; decisions are taken in a hand.")
+        return refuse(
+            table, cause, "no_hand", "No hand is in progress; decisions are taken in a hand.", Allowed(hand=table.hands)
+        )
     record = table.seat_of(cause.actor.name)
     if record is None:
         return refuse(table, cause, "not_seated", "Only a player who holds a seat can act.", legal(hand))
@@ -85,15 +87,21 @@ def _wager(
     if command.to is None:
         message = f"A {command.action} names the total to reach: {turn.minimum} to {turn.maximum}."
         return refuse(table, cause, "illegal_action", message, legal(hand))
-    if command.to < turn.minimum:
-        message = f"The least {command.action} is to {turn.minimum}; {command.to} is below it."
-        return refuse(table, cause, "below_minimum", message, legal(hand))
-    if command.to > turn.maximum:
-        message = f"The highest {command.action} is to {turn.maximum}; {command.to} is above it."
-        return refuse(table, cause, "above_maximum", message, legal(hand))
     chip = config.options.odd_chip_unit
+    allowed = legal(hand) if chip == 1 else replace(legal(hand), chip=chip)
+    if command.to < turn.minimum:
+        message = f"The least {command.action} is to {turn.minimum}{_unit(', then', chip)}; {command.to} is below it."
+        return refuse(table, cause, "below_minimum", message, allowed)
+    if command.to > turn.maximum:
+        below = _unit(", below it", chip)
+        message = f"The highest {command.action} is to {turn.maximum}{below}; {command.to} is above it."
+        return refuse(table, cause, "above_maximum", message, allowed)
     if command.to % chip and command.to not in (turn.minimum, turn.maximum):
         message = f"A {command.action} is to a multiple of {chip}, the smallest chip here; {command.to} is none."
-        allowed = replace(legal(hand), chip=chip)
         return refuse(table, cause, "not_a_whole_chip", message, allowed)
     return turn.wager, command.to - hand.players[turn.seat].street_total
+
+
+def _unit(where: str, chip: Chips) -> str:
+    """How the amounts between the least and the highest go, where not every one is whole chips (R152)."""
+    return "" if chip == 1 else f"{where} in multiples of {chip}"

@@ -27,6 +27,17 @@ def room_for(table: Table) -> Chips:
     return CHIPS_MAX - sum(record.stack + record.top_up for record in table.seats.values())
 
 
+def top_up_range(config: TableConfig, stack: Chips) -> Range:
+    """What may be added to a stack between hands (R7); a player without chips needs the minimum (R8).
+
+    Maximum 20000, stack 18000: 1 to 2000.
+    """
+    limits = config.buy_in
+    room = None if limits.maximum is None else max(0, limits.maximum - stack)
+    least = max(1, limits.minimum) if stack == 0 else 1
+    return Range(least if room is None else min(least, room), room)
+
+
 def buy_in_range(table: Table, config: TableConfig, player: str, at: Instant) -> Range:
     """What `player` may buy in for; who left not long ago comes back with no less than was taken away (R10).
 

@@ -140,9 +140,11 @@ def _unfit(table: Table, cause: Cause) -> Rejected | None:
         return refuse(table, cause, "unsupported_version", message, Allowed(versions=(COMMAND_VERSION,)))
     opens = isinstance(command, OpenTable)
     if table.config is None and not opens:
-        return refuse(table, cause, "unknown_table", f"There is no table {table.id}.")
+        message = f"There is no table {table.id}; open_table opens one."
+        return refuse(table, cause, "unknown_table", message, Allowed(actions=("open_table",)))
     if table.config is not None and opens and known(table, cause) is None:
-        return refuse(table, cause, "table_exists", f"Table {table.id} was opened already.")
+        message = f"Table {table.id} was opened already; it is at hand {table.hands}."
+        return refuse(table, cause, "table_exists", message, Allowed(hand=table.hands))
     if table.status == "closed":
         return refuse(table, cause, "table_closed", f"Table {table.id} is closed for good.")
     if known(table, cause) is not None:
@@ -174,21 +176,27 @@ def _not_allowed(table: Table, cause: Cause) -> Rejected | None:
 
 def _pause(table: Table, cause: Cause) -> Decision:
     if table.status == "paused":
-        return refuse(table, cause, "paused", "The table is paused already; resume_table ends it.")
+        message = "The table is paused already; resume_table ends it."
+        return refuse(table, cause, "paused", message, Allowed(actions=("resume_table",)))
     return (TablePaused(),)
 
 
 def _resume(table: Table, cause: Cause) -> Decision:
     if table.status != "paused":
-        return refuse(table, cause, "not_paused", "The table is not paused; only pause_table is accepted.")
+        message = "The table is not paused; only pause_table is accepted."
+        return refuse(table, cause, "not_paused", message, Allowed(actions=("pause_table",)))
     return (TableResumed(),)
 
 
 def _close(table: Table, cause: Cause, at: Instant) -> Decision:
     if table.hand is not None:
         message = f"Hand {table.hand.number} is in progress; pause the table and close it when the hand has ended."
-        return refuse(table, cause, "hand_in_progress", message, Allowed(hand=table.hand.number))
+        return refuse(table, cause, "hand_in_progress", message, _until_it_ends(table, table.hand))
     return (*(left(record, at) for record in table.seats.values()), TableClosed())
+
+
+def _until_it_ends(table: Table, hand: Hand) -> Allowed:
+    return Allowed(hand=hand.number, actions=() if table.status == "paused" else ("pause_table",))
 
 
 def _hand(table: Table) -> Hand:

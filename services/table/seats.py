@@ -17,7 +17,7 @@ from contracts.events.table import (
 from contracts.games import TableConfig
 from contracts.outcomes import Allowed, Rejected
 from services.aggregate.table import Table
-from services.table.buy_ins import buy_in_range, room_for
+from services.table.buy_ins import buy_in_range, room_for, top_up_range
 from services.table.hands import left, topped_up
 from services.table.refusals import refuse
 
@@ -26,9 +26,11 @@ type Decision = tuple[AnyEvent, ...] | Rejected
 
 def take_seat(table: Table, config: TableConfig, cause: Cause, command: TakeSeat, at: Instant) -> Decision:
     """Seats a player with chips; at a running table a newcomer owes a big blind (R21)."""
-    if table.seat_of(command.player) is not None:
-        return refuse(table, cause, "already_seated", "A player holds at most one seat at a table.")
-    free = tuple(seat for seat in range(1, config.seats + 1) if seat not in table.seats)
+    held = table.seat_of(command.player)
+    if held is not None:
+        message = f"A player holds at most one seat at a table; {command.player} holds seat {held.seat}."
+        return refuse(table, cause, "already_seated", message, Allowed(seats=(held.seat,)))
+    free = _free(table, config)
     if not free:
         return refuse(table, cause, "table_full", f"All {config.seats} seats are held.")
     if command.seat is not None and command.seat not in free:
@@ -71,7 +73,8 @@ def sit_out(table: Table, cause: Cause, command: SitOut) -> Decision:
     if isinstance(record, Rejected):
         return record
     if record.sitting_out or record.away:
-        return refuse(table, cause, "sitting_out", "The player sits out already; return_to_play ends it.")
+        message = "The player sits out already; return_to_play ends it."
+        return refuse(table, cause, "sitting_out", message, Allowed(actions=("return_to_play",)))
     if _in_hand(table, record.seat):
         return (SitOutRequested(seat=record.seat),)
     return (PlayerSatOut(seat=record.seat),)
@@ -84,7 +87,8 @@ def return_to_play(table: Table, config: TableConfig, cause: Cause, command: Ret
         return record
     if not (record.sitting_out or record.away):
         if record.owes == "none" or record.choice == command.choice:
-            return refuse(table, cause, "not_sitting_out", "The player is playing; only one who sits out returns.")
+            message = "The player is playing; only one who sits out returns."
+            return refuse(table, cause, "not_sitting_out", message, Allowed(actions=("sit_out", "leave_table")))
         return (PostChosen(seat=record.seat, choice=command.choice),)
     if record.stack == 0 and not _in_hand(table, record.seat):
         message = f"A player without chips first tops up, by at least {config.buy_in.minimum}."
@@ -94,7 +98,10 @@ def return_to_play(table: Table, config: TableConfig, cause: Cause, command: Ret
 
 
 def top_up(table: Table, config: TableConfig, cause: Cause, command: TopUp) -> Decision:
-    """Adds chips, after the hand for a player who is in it (R7); what the maximum does not let in stays out."""
+    """Adds chips, for a player who is in a hand after it, as far as the maximum lets them in (R7, C07).
+
+    At once they come in as a whole or not at all: nobody has to read in the log how much of them was taken.
+    """
     record = _record(table, cause, command.player)
     if isinstance(record, Rejected):
         return record
@@ -106,14 +113,18 @@ def top_up(table: Table, config: TableConfig, cause: Cause, command: TopUp) -> D
     if _in_hand(table, record.seat):
         queued = record.top_up + command.amount
         return (TopUpQueued(seat=record.seat, amount=command.amount, queued=queued),)
-    topped = topped_up(table, record, record.stack, command.amount)
-    if topped.amount == 0:
-        broke = record.stack == 0
-        least = config.buy_in.minimum if broke else 0
-        room = None if config.buy_in.maximum is None else max(0, config.buy_in.maximum - record.stack)
-        message = f"A player without chips adds at least {least}." if broke else "The stack is at the table's maximum."
-        return refuse(table, cause, "buy_in_out_of_range", message, Allowed(minimum=least, maximum=room))
-    return (topped,)
+    bounds = top_up_range(config, record.stack)
+    if not bounds.holds(command.amount):
+        message = f"To a stack of {record.stack} are added {bounds}; {command.amount} is not."
+        if bounds.maximum == 0:
+            message = "The stack is at the table's maximum."
+        allowed = Allowed(minimum=bounds.minimum, maximum=bounds.maximum)
+        return refuse(table, cause, "buy_in_out_of_range", message, allowed)
+    return (topped_up(table, record, record.stack, command.amount),)
+
+
+def _free(table: Table, config: TableConfig) -> tuple[Seat, ...]:
+    return tuple(seat for seat in range(1, config.seats + 1) if seat not in table.seats)
 
 
 def _overfull(table: Table, cause: Cause, amount: Chips) -> Rejected | None:
@@ -130,7 +141,10 @@ def _record(table: Table, cause: Cause, player: str | None) -> SeatRecord | Reje
     name = player if player is not None else cause.actor.name
     record = table.seat_of(name)
     if record is None:
-        return refuse(table, cause, "not_seated", f"{name} holds no seat at this table.")
+        assert table.config is not None  # as for every command but the one that opens the table
+        free = _free(table, table.config)
+        allowed = Allowed(actions=("take_seat",) if free else (), seats=free)
+        return refuse(table, cause, "not_seated", f"{name} holds no seat at this table.", allowed)
     return record
 
 

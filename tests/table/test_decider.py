@@ -156,6 +156,14 @@ def test_wagers_are_whole_chips() -> None:
     refused = game.send("player", "P3", Act(id="x", turn=turn_number(game), action="raise", to=203))
     assert isinstance(refused, Rejected)
     assert (refused.code, refused.allowed.chip) == ("not_a_whole_chip", 5)
+    low = game.send("player", "P3", Act(id="y", turn=turn_number(game), action="raise", to=150))
+    assert isinstance(low, Rejected)
+    assert (low.code, low.allowed.chip) == ("below_minimum", 5)
+    assert low.message == "The least raise is to 200, then in multiples of 5; 150 is below it."
+    high = game.send("player", "P3", Act(id="z", turn=turn_number(game), action="raise", to=4005))
+    assert isinstance(high, Rejected)
+    assert (high.code, high.allowed.chip) == ("above_maximum", 5)
+    assert high.message == "The highest raise is to 4003, below it in multiples of 5; 4005 is above it."
     game.when(raise_to(3, 4003))
 
 

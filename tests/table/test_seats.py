@@ -63,7 +63,7 @@ def test_a_player_takes_the_lowest_free_seat_unless_told_which() -> None:
 def test_what_stands_in_the_way_of_a_seat() -> None:
     game = opened(seats=2).sit(1, 5000)
     again = game.send("lobby", "L1", TakeSeat(id="", player="P1", buy_in=5000))
-    assert refused(again) == ("already_seated", Allowed())
+    assert refused(again) == ("already_seated", Allowed(seats=(1,)))
     taken = game.send("lobby", "L1", TakeSeat(id="", player="P2", buy_in=5000, seat=1))
     assert refused(taken) == ("seat_taken", Allowed(seats=(2,)))
     little = game.send("lobby", "L1", TakeSeat(id="", player="P2", buy_in=3999))
@@ -80,7 +80,7 @@ def test_a_newcomer_at_a_running_table_owes_a_big_blind_and_may_choose_to_post_i
     chosen = game.send("player", "P5", ReturnToPlay(id="", choice="post"))
     assert chosen == (PostChosen(seat=5, choice="post"),)
     twice = game.send("player", "P5", ReturnToPlay(id="", choice="post"))
-    assert refused(twice) == ("not_sitting_out", Allowed())
+    assert refused(twice) == ("not_sitting_out", Allowed(actions=("sit_out", "leave_table")))
 
 
 @pytest.mark.parametrize("vector", RETURNS)
@@ -101,25 +101,37 @@ def test_between_hands_a_player_leaves_at_once_with_the_whole_stack() -> None:
     """R9."""
     game = opened().sit(1, 5000)
     assert game.send("player", "P1", LeaveTable(id="")) == (PlayerLeft(seat=1, player="P1", stack=5000, at=NOON),)
-    assert refused(game.send("player", "P1", LeaveTable(id="")))[0] == "not_seated"
+    gone = game.send("player", "P1", LeaveTable(id=""))
+    assert refused(gone) == ("not_seated", Allowed(actions=("take_seat",), seats=tuple(range(1, 11))))
 
 
 def test_sitting_out_and_coming_back_between_hands() -> None:
     """R11, R25."""
     game = opened().sit(1, 5000)
     assert game.send("lobby", "L1", SitOut(id="", player="P1")) == (PlayerSatOut(seat=1),)
-    assert refused(game.send("player", "P1", SitOut(id="")))[0] == "sitting_out"
+    assert refused(game.send("player", "P1", SitOut(id=""))) == ("sitting_out", Allowed(actions=("return_to_play",)))
     back = game.send("player", "P1", ReturnToPlay(id="", choice="post"))
     assert back == (PlayerReturned(seat=1, owes="none", choice="post"),)
 
 
 def test_a_top_up_between_hands_comes_in_at_once_up_to_the_maximum() -> None:
-    """R7."""
+    """R7: what does not fit is refused before it is taken, so that a lobby books what it sent."""
     game = opened().sit(1, 18_000)
-    topped = game.send("lobby", "L1", TopUp(id="", player="P1", amount=5000))
-    assert topped == (StackToppedUp(seat=1, amount=2000, stack=20_000, unused=3000),)
+    partly = game.send("lobby", "L1", TopUp(id="", player="P1", amount=2001))
+    assert refused(partly) == ("buy_in_out_of_range", Allowed(minimum=1, maximum=2000))
+    topped = game.send("lobby", "L1", TopUp(id="", player="P1", amount=2000))
+    assert topped == (StackToppedUp(seat=1, amount=2000, stack=20_000),)
     more = game.send("lobby", "L1", TopUp(id="", player="P1", amount=1))
     assert refused(more) == ("buy_in_out_of_range", Allowed(minimum=0, maximum=0))
+
+
+@pytest.mark.parametrize("amount", [3999, 20_001])
+def test_a_player_without_chips_tops_up_within_the_buy_in(amount: int) -> None:
+    """R8."""
+    game = opened()
+    game.between_hands({1: SeatRecord(seat=1, player="P1", stack=0, sat=1, sitting_out=True)})
+    topped = game.send("lobby", "L1", TopUp(id="", player="P1", amount=amount))
+    assert refused(topped) == ("buy_in_out_of_range", Allowed(minimum=4000, maximum=20_000))
 
 
 def test_a_top_up_asked_for_in_a_hand_waits_for_its_end() -> None:
@@ -152,19 +164,22 @@ def test_who_lost_everything_sits_out_unless_the_queued_chips_reach_the_minimum(
 def test_a_paused_table_plays_its_hand_out_and_starts_no_other() -> None:
     game = Game(config()).given({1: 5000, 2: 5000}, button=1)
     assert game.send("operator", "O1", PauseTable(id="")) == (TablePaused(),)
-    assert refused(game.send("operator", "O1", PauseTable(id="")))[0] == "paused"
+    again = game.send("operator", "O1", PauseTable(id=""))
+    assert refused(again) == ("paused", Allowed(actions=("resume_table",)))
     game.when(raise_to(1, 300), fold_(2))
     assert game.table.hand is None
     assert not game.owed()
     game.send("operator", "O1", ResumeTable(id=""))
-    assert refused(game.send("operator", "O1", ResumeTable(id="")))[0] == "not_paused"
+    again = game.send("operator", "O1", ResumeTable(id=""))
+    assert refused(again) == ("not_paused", Allowed(actions=("pause_table",)))
     assert game.owed()
     assert game.table.hands == 2
 
 
 def test_a_closed_table_has_paid_everybody_out() -> None:
     game = Game(config()).given({1: 5000, 2: 5000}, button=1)
-    assert refused(game.send("operator", "O1", CloseTable(id=""))) == ("hand_in_progress", Allowed(hand=1))
+    early = game.send("operator", "O1", CloseTable(id=""))
+    assert refused(early) == ("hand_in_progress", Allowed(actions=("pause_table",), hand=1))
     game.when(fold_(1))
     closed = game.send("operator", "O1", CloseTable(id=""))
     assert closed == (
