@@ -196,6 +196,26 @@ def read_query(subject: str) -> QuerySubject | None:
     return None
 
 
+def misnamed(subject: str) -> str | None:
+    """Which part of a command's or query's subject is no id: room, table, or the kind of who asks.
+
+    For an answer that says so, and for nothing else: such a name is never part of a subject of ours.
+    """
+    match subject.split("."):
+        case ["command", room, table, ("player" | "lobby" | "operator") as kind, name] | [
+            "query",
+            _,
+            room,
+            table,
+            ("player" | "lobby" | "operator") as kind,
+            name,
+        ]:
+            return next(
+                (part for part, text in (("room", room), ("table", table), (kind, name)) if not is_id(text)), None
+            )
+    return None
+
+
 def read_view(subject: str) -> ViewSubject | None:
     """Whose view of which table it is."""
     match subject.split("."):

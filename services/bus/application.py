@@ -13,7 +13,7 @@ from nats.aio.client import Client
 from contracts.codec import encode
 from contracts.outcomes import Rejected
 from contracts.subjects import QuerySubject, Question, read_query
-from services.bus import logging
+from services.bus import logging, misnamed
 from services.bus.connection import Line, connect, settle
 from services.bus.credentials import Credentials
 from services.bus.faults import EXIT, sentence
@@ -102,6 +102,7 @@ class Service:
         def ask(subject: str, reply: str, body: bytes) -> None:
             asked = read_query(subject)
             if asked is None:
+                misnamed.answer(self.publish, subject, reply)
                 return
             if len(self._answering) >= ANSWERING_MAX:
                 self.publish(reply, encode(Rejected(code="busy", message="Too many ask at once; ask again.")))

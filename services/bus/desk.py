@@ -18,6 +18,7 @@ from contracts.events.state import Actor
 from contracts.outcomes import REFUSED_BODY_CHARACTERS_MAX, Accepted, Allowed, Outcome, Refusal, Rejected
 from contracts.subjects import CommandSubject
 from services.aggregate.table import Table
+from services.bus import misnamed
 from services.bus.log import Refused, Unavailable
 from services.bus.loop import Loop
 from services.bus.replica import Replica
@@ -92,7 +93,9 @@ class Desk:
     def submit(self, subject: str, reply: str, body: bytes) -> None:
         """Takes a command; its answer goes to `reply`. Never raises, never waits."""
         address = subjects.read_command(subject)
-        if self._closing or address is None:
+        if address is None:
+            misnamed.answer(self.publish, subject, reply, self.rules.read(body).id)
+        if address is None or self._closing:
             return
         arrived = self.loop.follower.clock.now()
         command = self.rules.read(body)

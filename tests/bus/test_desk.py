@@ -4,6 +4,7 @@ import asyncio
 from random import Random
 
 import msgspec
+import pytest
 
 from contracts.codec import decode_outcome, encode
 from contracts.commands import SitOut
@@ -48,3 +49,31 @@ async def test_commands_to_tables_that_are_not_there_leave_nothing_behind() -> N
     assert (len(answers.outcomes), codes) == (50, {"unknown_table"})
     assert follower.replicas == {}
     assert msgspec.json.encode(log.messages) == b"[]"
+
+
+@pytest.mark.parametrize(
+    ("subject", "part"),
+    [
+        ("command.main.T1.player.an$n", "player"),
+        (f"command.main.T1.player.{'n' * 41}", "player"),
+        ("command.main.T$1.lobby.lobby", "table"),
+        ("command.ma$n.T1.operator.operator", "room"),
+    ],
+)
+async def test_a_name_that_is_none_is_answered_and_goes_nowhere_else(subject: str, part: str) -> None:
+    """Nothing is kept of it: a refusal's subject would hold the name."""
+    log, published = MemoryLog(), list[tuple[str, Outcome]]()
+    follower = Follower(log, ["main"], Clock())
+    await follower.start()
+
+    def publish(subject: str, data: bytes) -> None:
+        published.append((subject, decode_outcome(data)))
+
+    loop = Loop(ROLE, follower, log, publish=publish, random=Random(1))
+    desk = Desk(loop, RULES, publish)
+    desk.submit(subject, "_INBOX.1", encode(SitOut(id="c1")))
+    desk.submit("command.main.T1.player.P1.more", "_INBOX.2", encode(SitOut(id="c2")))
+    await desk.stop()
+    said = f"The name of the {part} in the subject is none: 1 to 40 letters, digits, - and _ ([A-Za-z0-9_-]{{1,40}})."
+    assert published == [("_INBOX.1", Rejected(code="malformed", message=said, id="c1"))]
+    assert (follower.replicas, log.messages) == ({}, [])

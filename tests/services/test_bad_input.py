@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from contracts.codec import encode
+from contracts.codec import decode_outcome, encode
 from contracts.commands import Act, LeaveTable, PauseTable, SitOut, TakeSeat
 from contracts.outcomes import Accepted, Allowed, Code, Rejected
 from contracts.subjects import command
@@ -84,6 +84,25 @@ async def test_bytes_that_are_no_command_are_refused_kept_and_change_nothing(tmp
         assert len(await room.log("T1")) == 1
         assert isinstance(await lobby.send("T1", "lobby", take_seat()), Accepted)
         assert await room.faults("T1") == []
+
+
+async def test_names_that_are_none_are_answered(tmp_path: Path) -> None:
+    """An answer costs nothing, and silence would look like a service that is away."""
+    async with a_room(tmp_path) as room:
+        lobby, players = await room.caller("lobby"), await room.caller("players", "player")
+        await room.open(lobby, "T1", ())
+        for caller, subject in (
+            (players, f"command.{ROOM}.T1.player.an$n"),
+            (lobby, f"command.{ROOM}.T$1.lobby.lobby"),
+            (lobby, f"command.{ROOM}.{'T' * 41}.lobby.lobby"),
+            (players, f"query.table.{ROOM}.T1.player.an$n"),
+            (players, f"query.cards.{ROOM}.T1.player.an$n"),
+            (lobby, f"query.table.{ROOM}.T$1.lobby.lobby"),
+        ):
+            answer = decode_outcome(await caller.ask(subject, encode(SitOut(id="c1"))))
+            assert isinstance(answer, Rejected), subject
+            assert (answer.code, "[A-Za-z0-9_-]{1,40}" in answer.message) == ("malformed", True), subject
+        assert len(await room.log("T1")) == 1
 
 
 async def test_two_megabytes_end_the_senders_connection_and_nobody_elses(tmp_path: Path) -> None:
