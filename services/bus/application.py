@@ -16,7 +16,7 @@ from contracts.subjects import QuerySubject, Question, read_query
 from services.bus import logging, misnamed
 from services.bus.connection import Line, connect, settle
 from services.bus.credentials import Credentials
-from services.bus.faults import EXIT, sentence
+from services.bus.faults import EXIT, exit_code, sentence
 from services.bus.follower import Follower
 from services.bus.framework import App, Broker
 from services.bus.gate import Gate
@@ -149,7 +149,7 @@ class Service:
 
     async def _open(self) -> Client:
         settings = self.process.settings
-        self.line = Line(self.user)
+        self.line = Line(self.user, self.process.seldom)
         self.client = await connect(settings, Credentials.read(settings.credentials_file), self.line)
         self.line.when_lost(self._broken.set)
         self.line.when_gone(lambda: self.process.end(f"the connection as {self.user!r} was closed for good"))
@@ -169,7 +169,7 @@ class Service:
                 if said is None or self._beside:
                     raise
                 logger.critical("cannot_serve", services=self.process.services, reason=said)
-                raise SystemExit(EXIT) from None
+                raise SystemExit(exit_code(error)) from None
             yield
         logger.info("service_stopped", service=self.user)
         if self.process.fault is not None and not self._beside:

@@ -11,20 +11,28 @@ from nats.aio.client import Client
 
 from services.bus.accounts import inbox_prefix
 from services.bus.credentials import Credentials
+from services.bus.logging import Seldom
 from services.bus.settings import Settings
 from services.bus.wire import quicken
 
 PINGS_OUTSTANDING_MAX: Final = 2
 NOT_BUFFERED: Final = 0
+BROKEN: Final = (OSError, nats.errors.UnexpectedEOF, nats.errors.StaleConnectionError)
+"""What is said of a connection that breaks."""
 
 _log = structlog.get_logger(__name__)
 
 
 class Line:
-    """What happens to one connection, said to the log and to whoever asked to hear it."""
+    """What happens to one connection, said to the log and to whoever asked to hear it.
 
-    def __init__(self, user: str) -> None:
+    The connections of a process share `seldom`: while the server is away, all fail alike, several times a second.
+    """
+
+    def __init__(self, user: str, seldom: Seldom | None = None) -> None:
         self.user = user
+        self._seldom = seldom or Seldom()
+        self._away = False
         self.closed = asyncio.Event()
         """Set when the connection is gone for good: the process has nothing left to do."""
         self.ending = False
@@ -50,16 +58,23 @@ class Line:
 
     async def on_error(self, error: Exception) -> None:
         self.last_error = error
-        if self.opened:
-            _log.error("nats_error", user=self.user, kind=type(error).__name__, error=str(error))
+        if not self.opened:
+            return
+        facts = {"user": self.user, "kind": type(error).__name__, "error": str(error)}
+        if self._away or isinstance(error, BROKEN):
+            self._seldom.say(_log.error, "nats_error", **facts)
+        else:
+            _log.error("nats_error", **facts)
 
     async def on_disconnected(self) -> None:
+        self._away = True
         if self.opened and not self.ending:
             _log.warning("nats_disconnected", user=self.user)
         for tell in self._lost:
             tell()
 
     async def on_reconnected(self) -> None:
+        self._away = False
         _log.warning("nats_reconnected", user=self.user)
         for tell in self._back:
             tell()

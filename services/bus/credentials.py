@@ -9,6 +9,10 @@ import msgspec
 PORT_MAX: Final = 65_535
 
 
+class CredentialsUnreadable(ValueError):
+    """What is in the place of a file of credentials is none; the message names the file."""
+
+
 class Credentials(msgspec.Struct, frozen=True):
     """A server's address and a password for each user known here; a service needs to know only its own."""
 
@@ -23,13 +27,15 @@ class Credentials(msgspec.Struct, frozen=True):
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """Reads the file. Raises OSError or ValueError with a sentence that names it."""
+        """Reads the file. Raises FileNotFoundError or `CredentialsUnreadable` with a sentence that names it."""
         try:
             return msgspec.json.decode(path.read_bytes(), type=cls)
         except FileNotFoundError:
             raise FileNotFoundError(f"there is no file of credentials {path}") from None
-        except msgspec.DecodeError as error:
-            raise ValueError(f"{path} does not hold credentials: {error}") from None
+        except OSError as error:
+            raise CredentialsUnreadable(f"{path} cannot be read: {error.strerror}") from None
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise CredentialsUnreadable(f"{path} does not hold credentials: {error}") from None
 
     def write(self, path: Path) -> None:
         """Writes the file for this user alone, in one step: a reader finds the old or the new one."""

@@ -3,12 +3,15 @@
 import msgspec
 import nats.errors
 
+from services.bus.credentials import CredentialsUnreadable
 from services.bus.log import Refused, Unavailable
 from services.bus.server import ServerFailed
 from services.bus.streams import StreamDiffers
 
 EXIT: int = 1
 """The exit code of a process that could not do its work."""
+UNREADABLE: int = 2
+"""The exit code where a file that it was given cannot be read."""
 
 
 class ProcessEnded(Exception):
@@ -25,6 +28,11 @@ def sentence(error: BaseException) -> str | None:
         return f"the server did not do what was asked: {error}"
     if isinstance(error, msgspec.MsgspecError):
         return f"a setting or a file cannot be read: {error}"
-    if isinstance(error, (OSError, ServerFailed, ProcessEnded)) or type(error) is ValueError:
+    if isinstance(error, (CredentialsUnreadable, OSError, ServerFailed, ProcessEnded)) or type(error) is ValueError:
         return str(error)
     return None
+
+
+def exit_code(error: BaseException) -> int:
+    """How a process ends that this fault keeps from its work."""
+    return UNREADABLE if isinstance(error, CredentialsUnreadable) else EXIT

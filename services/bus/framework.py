@@ -1,13 +1,22 @@
 """FastStream, as a service uses it: our own connection, subscribers behind a gate, and an end that is heard of."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any
+from types import TracebackType
+from typing import Any, Final
 
+import nats.errors
+import structlog
 from faststream import FastStream
 from faststream.nats import NatsBroker
 from nats.aio.client import Client
 
 from services.bus.gate import Gate
+
+logger: Final = structlog.get_logger(__name__)
+
+DRAIN_S: Final = 6.0
+"""A little more than nats-py gives its subscriptions."""
 
 
 class App(FastStream):
@@ -37,6 +46,24 @@ class Broker(NatsBroker):
         self._gate.stand_before(client)
         self.config.connect(client)
         return client
+
+    async def stop(
+        self,
+        exc_type: type[BaseException] | None = None,
+        exc_val: BaseException | None = None,
+        exc_tb: TracebackType | None = None,
+    ) -> None:
+        """Drains the connection and closes it; where the server is away there is nothing to drain."""
+        client = self._connection
+        try:
+            async with asyncio.timeout(DRAIN_S):
+                await super().stop(exc_type, exc_val, exc_tb)
+        except (nats.errors.Error, TimeoutError, OSError) as error:
+            logger.warning("connection_not_drained", reason=str(error))
+            self._connection = None
+            self.config.disconnect()
+            if client is not None:
+                await client.close()
 
 
 async def _body(message: Any) -> bytes:  # noqa: ANN401 - FastStream's own message, whose type depends on the broker

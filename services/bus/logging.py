@@ -2,12 +2,35 @@
 
 import logging
 import sys
-from typing import Any, Literal, TextIO, cast
+import time
+from collections.abc import Callable
+from typing import Any, Final, Literal, TextIO, cast
 
 import msgspec
 import structlog
 
 from services.bus.settings import Settings
+
+SELDOM_S: Final = 1.0
+
+
+class Seldom:
+    """Says what goes wrong again and again in one line a second; `unsaid` counts what was left out before it."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        """The `clock` gives seconds."""
+        self._clock = clock
+        self._silent_until = clock()
+        self._unsaid = 0
+
+    def say(self, log: Callable[..., object], event: str, **facts: object) -> None:
+        """Has `log` write a line, unless the last one is too fresh."""
+        now = self._clock()
+        if now < self._silent_until:
+            self._unsaid += 1
+            return
+        unsaid, self._unsaid, self._silent_until = self._unsaid, 0, now + SELDOM_S
+        log(event, **facts, **({"unsaid": unsaid} if unsaid else {}))
 
 
 class Stream:

@@ -15,6 +15,7 @@ from services.bus.follower import Follower
 from services.bus.health import Health
 from services.bus.jetstream import JetStreamLog
 from services.bus.log import Unavailable
+from services.bus.logging import Seldom
 from services.bus.loop import AUDIT_S
 from services.bus.settings import Settings
 from services.bus.streams import StreamDiffers
@@ -36,6 +37,7 @@ class Process:
     def __init__(self, settings: Settings, clock: Clock | None = None) -> None:
         self.settings = settings
         self.clock = clock or Clock(utc_now, time.monotonic)
+        self.seldom = Seldom()
         self.follower: Follower | None = None
         self.services: list[str] = []
         self.doubts: list[Callable[[], dict[str, str]]] = []
@@ -160,7 +162,7 @@ class Process:
                     await log.check_streams()
                     checked_s = clock.time()
             except Unavailable as error:
-                logger.warning("log_unavailable", error=str(error))
+                self.seldom.say(logger.warning, "log_unavailable", error=str(error))
             except StreamDiffers as error:
                 self.end(f"the streams are not as they must be: {error}")
             doubt = self.clock.doubt()

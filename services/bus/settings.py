@@ -29,6 +29,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """How this account calls the JetStream API: `$JS.API` for the deploy role, which owns the streams."""
     replicas: int = 1
     """On how many servers each stream lies."""
+    listen_port: int | None = None
+    """Where a server of one's own listens; none: where it did before."""
     lazy_sync: bool = False
     """A server of one's own acknowledges before its disk has it: faster, and up to two minutes can be lost."""
     nudges: bool = True
@@ -55,8 +57,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     def __post_init__(self) -> None:
         """Raises `ValueError` for what can never work."""
-        if not self.rooms or not all(map(is_id, self.rooms)):
-            raise ValueError(f"rooms must be one id or more, not {self.rooms!r}")
+        if not self.rooms:
+            raise ValueError("a process serves one room or more")
+        if wrong := [room for room in self.rooms if not is_id(room)]:
+            said = ", ".join(map(repr, wrong))
+            raise ValueError(f"a room's name has letters, digits, - and _, 40 at most: not {said}")
         for name in self.__struct_fields__:
             value = getattr(self, name)
             if isinstance(value, int) and not isinstance(value, bool) and value < 1:

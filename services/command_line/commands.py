@@ -173,6 +173,7 @@ def _say(error: Exception) -> int:
     """Says what a user can do something about; anything else is a fault of ours, and is raised again."""
     from msgspec import ValidationError
 
+    from services.bus.credentials import CredentialsUnreadable
     from services.bus.log import Unavailable
     from services.bus.reader import NotFound
     from services.bus.reading import Unreadable
@@ -180,7 +181,8 @@ def _say(error: Exception) -> int:
     from services.bus.streams import StreamDiffers
     from services.command_line.refusals import CannotRead, WrongArgument
 
-    known = (CannotRead, NotFound, Unreadable, ServerFailed, StreamDiffers, WrongArgument, ValidationError, OSError)
+    of_the_log = (CannotRead, NotFound, Unreadable, ServerFailed, StreamDiffers)
+    known = (*of_the_log, CredentialsUnreadable, WrongArgument, ValidationError, OSError)
     if isinstance(error, Unavailable):
         error = CannotRead(f"the log cannot be read now: {error}")
     if not isinstance(error, known) and type(error) is not ValueError:

@@ -17,9 +17,9 @@ from services.bus import logging
 from services.bus.application import Service
 from services.bus.connection import Line, connect
 from services.bus.credentials import Credentials
-from services.bus.faults import EXIT, ProcessEnded, sentence
+from services.bus.faults import ProcessEnded, exit_code, sentence
 from services.bus.process import Process
-from services.bus.server import EmbeddedServer
+from services.bus.server import FREE_PORT, USUAL_PORT, EmbeddedServer
 from services.bus.settings import Settings
 from services.bus.streams import ensure
 
@@ -65,15 +65,21 @@ async def room(
     names: Sequence[str],
     builds: dict[str, Build] | None = None,
     ended: Callable[[str], None] = lambda _: None,
+    first_port: int = FREE_PORT,
 ) -> AsyncIterator[Settings]:
     """Runs services in this process, over an embedded server if the settings name none; gives the settings in force.
 
     `builds` replaces the wiring of single services, for tests and conformance. `ended` is told why when the process
-    has nothing left to do.
+    has nothing left to do. `first_port` is where a new server of one's own listens if it can.
     """
     async with contextlib.AsyncExitStack() as stack:
         if settings.nats_url is None:
-            server = EmbeddedServer(settings.data_path, sync_always=not settings.lazy_sync)
+            server = EmbeddedServer(
+                settings.data_path,
+                sync_always=not settings.lazy_sync,
+                port=settings.listen_port or FREE_PORT,
+                first_port=first_port,
+            )
             await stack.enter_async_context(server)
             settings = msgspec.structs.replace(
                 settings, nats_url=server.url, credentials_path=server.directory / "credentials.json"
@@ -92,6 +98,7 @@ def serve(
     nats: str | None = None,
     credentials: Path | None = None,
     data: Path | None = None,
+    port: int | None = None,
     rooms: str | None = None,
     lazy_sync: bool = False,
     nudges: bool = True,
@@ -109,6 +116,8 @@ def serve(
         The file with the passwords; without it `credentials.json` in the data folder.
     data
         Where a server of one's own keeps everything.
+    port
+        Where a server of one's own listens; without it where it did before, at first on 4222 if that is free.
     rooms
         The rooms to serve, with commas between them.
     lazy_sync
@@ -122,6 +131,7 @@ def serve(
         "nats_url": nats,
         "credentials_path": credentials,
         "data_path": data,
+        "listen_port": port,
         "rooms": tuple(rooms.split(",")) if rooms else None,
         "lazy_sync": lazy_sync or None,
         "nudges": None if nudges else False,
@@ -170,7 +180,7 @@ def _cannot_serve(error: Exception) -> int:
     if said is None:
         raise error
     logger.critical("cannot_serve", reason=said)
-    return EXIT
+    return exit_code(error)
 
 
 def run(work: Coroutine[None, None, None]) -> None:
@@ -218,7 +228,7 @@ async def _serve(
     started: asyncio.Event,
     end: Callable[[str], None],
 ) -> None:
-    async with room(settings, names, ended=end) as running:
+    async with room(settings, names, ended=end, first_port=USUAL_PORT) as running:
         started.set()
         logger.info("serving", services=list(names), nats=running.nats_url, rooms=running.rooms)
         await asyncio.wait((over,))

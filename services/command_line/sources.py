@@ -106,6 +106,8 @@ async def _settings(where: Where, service: str | None = None) -> AsyncIterator[S
         yield settings
         return
     folder = settings.data_path
+    if folder.is_file():
+        raise CannotRead(f"{folder} is a file, and no folder with a log")
     if not (folder / "jetstream").is_dir():
         raise CannotRead(f"there is no log in {folder}: name a folder with --data, or a server with --nats")
     async with contextlib.AsyncExitStack() as stack:

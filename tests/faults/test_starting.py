@@ -1,5 +1,6 @@
 """A process that cannot serve says why in one line and ends with an exit code, whoever starts it."""
 
+import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ from services.bus.credentials import Credentials
 from services.bus.settings import Settings
 from services.bus.streams import TABLES
 from tests.faults.running import HOUSE, ended, free_port, serve
+from tests.processes.fleet import RUN
 from tests.processes.playing import a_server
 
 pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.xdist_group("processes")]
@@ -60,6 +62,39 @@ async def test_wrong_and_missing_credentials(tmp_path: Path) -> None:
         assert (await _tried(settings)).startswith(refused)
 
 
+async def test_what_is_no_file_of_credentials_ends_every_command_with_2(tmp_path: Path) -> None:
+    file = tmp_path / "credentials.json"
+    for garbage in (b"{", b"\xff\xfe\x00", b"[]", b'{"url": 4222, "passwords": {}}', b'{"url": "", "passwords": []}'):
+        file.write_bytes(garbage)
+        (tmp_path / "jetstream").mkdir(exist_ok=True)
+        code, said = await ended([sys.executable, "-c", RUN, "serve", "all", "--data", str(tmp_path)])
+        assert (code, [line["event"] for line in said]) == (2, ["cannot_serve"])
+        assert said[0]["reason"].startswith(f"{file} does not hold credentials: ")
+        for command in (("tables",), ("hands", "T1"), ("verify",)):
+            assert sentence_of(*command, "--data", str(tmp_path)).startswith(f"{file} does not hold credentials: ")
+
+
+def sentence_of(*arguments: str) -> str:
+    """What a command says that ends with 2, in one line."""
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, *arguments], cwd=HOUSE, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("croupier: ")
+    assert done.stderr.count("\n") == 1
+    return done.stderr.removeprefix("croupier: ")
+
+
+async def test_a_file_in_the_place_of_the_folder(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    assert sentence_of("demo", "--data", str(file)) == f"{file} is no folder for a server: a file is in its place\n"
+    assert sentence_of("tables", "--data", str(file)) == f"{file} is a file, and no folder with a log\n"
+    code, said = await ended([sys.executable, "-c", RUN, "serve", "all", "--data", str(file)])
+    assert code == 1
+    assert said[0]["reason"] == f"{file} is no folder for a server: a file is in its place"
+
+
 async def test_a_stream_with_other_settings(tmp_path: Path) -> None:
     async with a_server(tmp_path) as settings:
         client = await connect(settings, Credentials.read(settings.credentials_file), Line("deploy"))
@@ -86,3 +121,6 @@ async def test_a_setting_that_cannot_be_meant(tmp_path: Path) -> None:
     code, said = await ended(serve(settings, ("table",)), CROUPIER_REPLICAS="many")
     assert (code, [line["event"] for line in said]) == (1, ["cannot_serve"])
     assert "replicas" in said[0]["reason"]
+    code, said = await ended([*serve(settings, ("table",)), "--rooms", "main,a/b"])
+    assert code == 1
+    assert said[0]["reason"] == "a room's name has letters, digits, - and _, 40 at most: not 'a/b'"
