@@ -40,6 +40,11 @@ class Member:
         assert self._process is not None
         return self._process.pid
 
+    @property
+    def runs(self) -> bool:
+        """Whether it has a process."""
+        return self._process is not None and self._process.returncode is None
+
     async def start(self) -> None:
         """Starts a process; `ready` is set once it serves."""
         self.ready.clear()

@@ -1,0 +1,124 @@
+"""DESIGN 1, 3 and 4: a server or a process ends, or stands still; nothing acknowledged is lost, and play goes on."""
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from tests.cluster.house import SERVICES, Fault, House, endured, open_house
+from tests.cluster.servers import Cluster
+
+pytestmark = [
+    pytest.mark.server,
+    pytest.mark.slow,
+    pytest.mark.cluster,
+    pytest.mark.xdist_group("cluster"),
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.timeout(240),
+]
+
+STOPPED_S = 20.0
+WATCHED_S = 3.0
+HARD_S_MAX = 10.0
+DRAINED_S_MAX = 1.0
+SHORT = pytest.mark.short
+
+
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
+    with Cluster(tmp_path_factory.mktemp("cluster")) as cluster:
+        async with open_house(cluster) as opened:
+            yield opened
+
+
+def leader(number: signal.Signals) -> Fault:
+    """The leader of the log gets a signal."""
+
+    async def fault(house: House) -> None:
+        (await house.leader()).send(number)
+        await asyncio.sleep(WATCHED_S)
+
+    return fault
+
+
+def follower(number: signal.Signals) -> Fault:
+    """A follower gets a signal."""
+
+    async def fault(house: House) -> None:
+        (await house.follower()).send(number)
+        await asyncio.sleep(WATCHED_S)
+
+    return fault
+
+
+def stopped_leader() -> Fault:
+    """The leader stands still."""
+
+    async def fault(house: House) -> None:
+        node = await house.leader()
+        node.send(signal.SIGSTOP)
+        try:
+            await asyncio.sleep(STOPPED_S)
+        finally:
+            node.send(signal.SIGCONT)
+
+    return fault
+
+
+def stopped_follower() -> Fault:
+    """A follower stands still."""
+
+    async def fault(house: House) -> None:
+        node = await house.follower()
+        node.send(signal.SIGSTOP)
+        try:
+            await asyncio.sleep(STOPPED_S)
+        finally:
+            node.send(signal.SIGCONT)
+
+    return fault
+
+
+def service(name: str, number: signal.Signals) -> Fault:
+    """One of the two processes of a service gets a signal."""
+
+    async def fault(house: House) -> None:
+        await house.member(name).end(number)
+        await asyncio.sleep(WATCHED_S)
+
+    return fault
+
+
+def stopped_service(name: str) -> Fault:
+    """One of the two processes of a service stands still."""
+
+    async def fault(house: House) -> None:
+        await house.member(name).stand_still(STOPPED_S)
+
+    return fault
+
+
+FAULTS = [
+    pytest.param("leader-sigkill", leader(signal.SIGKILL), HARD_S_MAX, marks=SHORT),
+    pytest.param("leader-sigterm", leader(signal.SIGTERM), DRAINED_S_MAX, marks=SHORT),
+    pytest.param("leader-sigstop", stopped_leader(), HARD_S_MAX),
+    pytest.param("follower-sigkill", follower(signal.SIGKILL), HARD_S_MAX, marks=SHORT),
+    pytest.param("follower-sigterm", follower(signal.SIGTERM), DRAINED_S_MAX),
+    pytest.param("follower-sigstop", stopped_follower(), HARD_S_MAX),
+    *(
+        pytest.param(f"{name}-sigstop", stopped_service(name), HARD_S_MAX, marks=[SHORT] if name == "dealer" else [])
+        for name in SERVICES
+    ),
+    *(pytest.param(f"{name}-sigkill", service(name, signal.SIGKILL), DRAINED_S_MAX) for name in SERVICES),
+    *(pytest.param(f"{name}-sigterm", service(name, signal.SIGTERM), DRAINED_S_MAX) for name in SERVICES),
+]
+
+
+@pytest.mark.parametrize(("name", "fault", "room_s_max"), FAULTS, ids=[str(each.values[0]) for each in FAULTS])
+async def test_nothing_is_lost_or_doubled_and_play_goes_on(
+    house: House, name: str, fault: Fault, room_s_max: float
+) -> None:
+    cost = await endured(house, name, fault)
+    assert cost.room_s <= room_s_max, cost
