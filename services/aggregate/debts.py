@@ -1,7 +1,7 @@
 """Who owes the next commit: derived from the state and the time alone, so at most one service owes at any moment."""
 
-from datetime import timedelta
-from functools import cache
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Final, Literal
 
 import msgspec
@@ -39,6 +39,10 @@ DUTY_OF: Final[dict[Duty, Service]] = {
     "act_for_player": "table",
     "restate": "table",
 }
+NEVER: Final[Instant] = datetime.max.replace(tzinfo=UTC)
+"""When what lasts longer than any calendar goes is over."""
+LASTING_MAX: Final = 1024
+"""So many durations are kept: a few stand in the options of all tables, and every commit asks for one."""
 PLAYERS_TO_START: Final = 2
 """A hand needs so many (R12)."""
 
@@ -90,7 +94,7 @@ def _gap_over(table: Table) -> Instant | None:
     gap_ms = table.config.options.hand_gap_ms if table.config is not None else 0
     if table.last_ended is None or gap_ms == 0:
         return None
-    return table.last_ended + timedelta(milliseconds=gap_ms)
+    return _later(table.last_ended, gap_ms)
 
 
 def _in_hand(table: Table, hand: Hand) -> Debt | None:
@@ -109,12 +113,20 @@ def _turn_over(table: Table, hand: Hand, seat: Seat) -> Instant | None:
     record = table.seats[seat]
     if record.away or record.leaving or hand.turn is None or hand.turn_opened is None:
         return None
-    return hand.turn_opened + _lasting(hand.turn.act_ms)
+    return _later(hand.turn_opened, hand.turn.act_ms)
 
 
-@cache
-def _lasting(act_ms: Milliseconds) -> timedelta:
-    return timedelta(milliseconds=act_ms)
+def _later(start: Instant, lasting_ms: Milliseconds) -> Instant:
+    """When a time is over that began at `start`; the end of all times where no calendar goes so far."""
+    try:
+        return start + _lasting(lasting_ms)
+    except OverflowError:
+        return NEVER
+
+
+@lru_cache(LASTING_MAX)
+def _lasting(lasting_ms: Milliseconds) -> timedelta:
+    return timedelta(milliseconds=lasting_ms)
 
 
 def _after_betting(hand: Hand) -> Debt:

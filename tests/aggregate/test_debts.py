@@ -7,7 +7,7 @@ import pytest
 
 from contracts.commit import Commit
 from contracts.events import Service, fact_of
-from services.aggregate.debts import debt
+from services.aggregate.debts import NEVER, debt
 from services.aggregate.fold import fold
 from services.aggregate.table import Table
 from services.dealer import decider as dealer
@@ -20,6 +20,7 @@ from services.settlement.app import ROLE as SETTLEMENT
 from services.table import decider as table_service
 from services.table.app import ROLE as TABLE
 from tests.replay.playing import GAMES, MASTERS, ROOM, session
+from tests.table.stories import NOON, Game, config, fold_
 
 ANSWERS: dict[Service, tuple[str, ...]] = {
     "table": TABLE.answers,
@@ -60,6 +61,14 @@ def test_at_most_one_service_owes_and_it_is_the_one_named(game: str, seed: int) 
     for table, _ in states(game, seed):
         owed = debt(table)
         assert owing(table) == ({owed.service} if owed is not None else set())
+
+
+def test_a_gap_between_hands_longer_than_any_calendar_is_never_over() -> None:
+    """A table that was opened with `hand_gap_ms` 2**53 - 1 once raised OverflowError at the end of its first hand."""
+    game = Game(config(seats=2, hand_gap_ms=2**53 - 1)).given({1: 500, 2: 500}, button=1).when(fold_(1))
+    owed = debt(game.table)
+    assert owed is not None
+    assert (owed.duty, owed.due, owed.is_due(NOON)) == ("start_hand", NEVER, False)
 
 
 @pytest.mark.parametrize("game", GAMES)
