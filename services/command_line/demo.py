@@ -189,8 +189,9 @@ def _grid(accounts: dict[str, Account]) -> Grid:
 
 
 def _words(summary: Summary) -> str:
+    hands = "1 hand" if summary.hands == 1 else f"{summary.hands} hands"
     return (
-        f"{summary.hands} hands in {summary.commits} commits, {summary.seconds} s, "
+        f"{hands} in {summary.commits} commits, {summary.seconds} s, "
         f"{summary.hands / summary.seconds:.0f} hands/s\n"
         f"chips in {summary.chips_in} = chips out {summary.chips_out} + rake {summary.rake}\n"
         f"verified: {'yes' if summary.verified else 'NO'}"

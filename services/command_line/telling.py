@@ -15,7 +15,8 @@ from contracts.outcomes import Rejected
 from contracts.queries import HandKey, KeyQuery
 from services.aggregate.table import Table
 from services.bus import reader
-from services.bus.reading import Reading
+from services.bus.log import Log
+from services.bus.reading import Reading, Unreadable
 from services.command_line.printing import print_json, print_lines
 from services.command_line.refusals import CannotRead, WrongArgument
 from services.command_line.sources import REQUEST_S, asking, hand_keys, opened
@@ -37,10 +38,11 @@ async def replay(where: Where, table: Id, hand: int, *, at: int | None, key_file
     async with opened(where) as room:
         start = await reader.from_hand(room.log, where.room, table, hand)
         commits = [pair async for pair in reader.commits(room.log, start, hand)]
+        before = await _before(room.log, where.room, start.table, hand)
     if at is not None:
         return _state(_after(start.table, commits, at, hand), json=json)
     try:
-        lines = list(told(start.table, commits, keys))
+        lines = list(told(before, commits, keys))
     except (CannotOpen, DeckDiffers) as error:
         raise WrongArgument(str(error)) from error
     if json:
@@ -48,6 +50,23 @@ async def replay(where: Where, table: Id, hand: int, *, at: int | None, key_file
     else:
         print_lines(lines)
     return 0
+
+
+async def _before(log: Log, room: Id, anchor: Table, hand: int) -> Table:
+    """The table before a hand, folded from the hand before it: there it says who owed which blinds, and why.
+
+    Where that hand cannot be folded, the anchor, of which only the chain is known, has to do.
+    """
+    if hand == 1:
+        return anchor
+    try:
+        start = await reader.from_hand(log, room, anchor.id, hand - 1)
+        reading = Reading(start.table.copy())
+        async for commit, data in reader.commits(log, start, hand - 1):
+            reading.fold(commit, data)
+    except (reader.NotFound, Unreadable):
+        return anchor
+    return reading.table if reading.table.head == anchor.head else anchor
 
 
 def _after(start: Table, commits: Commits, at: int, hand: int) -> Table:

@@ -20,6 +20,7 @@ from services.aggregate.table import Hand, Table
 from services.dealer.deck import Deck
 from services.replay.cards import HandKeys, opened
 from services.replay.phrases import phrases
+from services.table.betting.fixed_limit import unit
 
 INDENT: Final = " " * 20
 
@@ -76,12 +77,17 @@ def clock(at: Instant) -> str:
     return at.strftime("%H:%M:%S.") + f"{at.microsecond // 1000:03d}"
 
 
+def moment(at: Instant) -> str:
+    """Day and time, to the millisecond."""
+    return f"{at.strftime('%Y-%m-%d')} {clock(at)} UTC"
+
+
 def _headed(commit: Commit, event: HandStarted) -> Iterator[str]:
     config = event.table.config
     game = f"{config.limit.replace('_', ' ')} {config.variant}"
     stakes = f"blinds {config.stakes.small_blind}/{config.stakes.big_blind}"
     if config.limit == "fixed_limit":
-        stakes += f", bets {config.stakes.small_bet}/{config.stakes.big_bet}"
+        stakes += f", bets {unit(config, 'flop')}/{unit(config, 'turn')}"
     if config.stakes.ante:
         stakes += f", ante {config.stakes.ante}"
     yield f"Hand {event.number} at table {commit.table}: {game}, {stakes}, {config.money} {config.currency}"

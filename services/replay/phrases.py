@@ -13,9 +13,15 @@ POSTS: Final = {
     "ante": "the ante",
     "small_blind": "the small blind",
     "big_blind": "the big blind",
-    "new_player_blind": "a blind as a new player",
+    "new_player_blind": "a big blind to come in",
     "dead_blind": "a dead blind",
     "straddle": "the straddle",
+}
+SITS_OUT: Final = {
+    "asked": "as asked",
+    "timed_out": "ran out of time",
+    "no_chips": "no chips left",
+    "table_paused": "the table is paused",
 }
 
 
@@ -32,15 +38,27 @@ def _who(state: Table, seat: Seat) -> str:
     return f"{record.player if record is not None else 'nobody'} (seat {seat})"
 
 
-def _hand_started(_: Table, event: table.HandStarted, after: Table) -> Iterator[str]:
+def _hand_started(before: Table, event: table.HandStarted, after: Table) -> Iterator[str]:
     for post in event.posts:
-        yield _posted(post, after)
+        yield _posted(post, _what(before, event, post), after)
     yield f"in the middle: {event.pot}"
 
 
-def _posted(post: Post, after: Table) -> str:
+def _what(before: Table, event: table.HandStarted, post: Post) -> str:
+    """What is posted; why somebody posts out of turn is known from what was owed before, or from a dead blind (R25)."""
+    if post.kind != "new_player_blind":
+        return POSTS[post.kind]
+    record = before.seats.get(post.seat)
+    if record is not None and record.owes == "new":
+        return "a blind as a new player"
+    if record is not None or any(each.seat == post.seat and each.kind == "dead_blind" for each in event.posts):
+        return "a big blind that was missed"
+    return POSTS[post.kind]
+
+
+def _posted(post: Post, what: str, after: Table) -> str:
     dead = "" if post.live or post.kind == "dead_blind" else ", dead"
-    return f"{_who(after, post.seat)} posts {POSTS[post.kind]}: {post.amount}{dead}{_all_in(post.all_in)}"
+    return f"{_who(after, post.seat)} posts {what}: {post.amount}{dead}{_all_in(post.all_in)}"
 
 
 def _all_in(all_in: bool) -> str:  # noqa: FBT001 - it is the whole question
@@ -48,6 +66,10 @@ def _all_in(all_in: bool) -> str:  # noqa: FBT001 - it is the whole question
 
 
 def _acted(before: Table, event: table.ActionTaken, _: Table) -> str:
+    state = f"pot {event.pot}, {event.stack} behind"
+    by_the_table = _why_the_table_decides(before, event)
+    if by_the_table is not None:
+        return f"{_who(before, event.seat)} {by_the_table}: the table {event.action}s; {state}"
     did = {
         "fold": "folds",
         "check": "checks",
@@ -55,9 +77,20 @@ def _acted(before: Table, event: table.ActionTaken, _: Table) -> str:
         "bet": f"bets {event.street_total}",
         "raise": f"raises to {event.street_total} (adds {event.amount})",
     }[event.action]
-    late = ", time ran out" if event.timed_out else f", after {event.took_ms / 1000:.1f} s"
-    state = f"pot {event.pot}, {event.stack} behind"
-    return f"{_who(before, event.seat)} {did}{_all_in(event.all_in)}; {state}{late}"
+    return f"{_who(before, event.seat)} {did}{_all_in(event.all_in)}; {state}, after {event.took_ms / 1000:.1f} s"
+
+
+def _why_the_table_decides(before: Table, event: table.ActionTaken) -> str | None:
+    """Why it was not the player who checked or folded (R116, R119, R120); None: it was.
+
+    Who is away and acts is back first, by an event before this one.
+    """
+    record = before.seats.get(event.seat)
+    if event.timed_out:
+        return "ran out of time"
+    if record is not None and record.leaving:
+        return "has left"
+    return "is away" if record is not None and record.away else None
 
 
 def _uncalled(before: Table, event: table.UncalledBetReturned, _: Table) -> str:
@@ -65,11 +98,13 @@ def _uncalled(before: Table, event: table.UncalledBetReturned, _: Table) -> str:
 
 
 def _street_closed(_: Table, event: table.StreetClosed, __: Table) -> str:
-    return f"betting is over before the {event.opens}; {_pots(event.pots)}"
+    return f"betting is over before the {event.opens}; {', '.join(pots_of(event.pots))}"
 
 
-def _pots(pots: tuple[Pot, ...]) -> str:
-    return ", ".join(f"{_pot_name(number)} {pot.amount} (seats {_seats(pot.seats)})" for number, pot in enumerate(pots))
+def pots_of(pots: tuple[Pot, ...]) -> Iterator[str]:
+    """Each pot, and who can win it."""
+    for number, pot in enumerate(pots):
+        yield f"{_pot_name(number)} {pot.amount} ({_seats(pot.seats)})"
 
 
 def _pot_name(number: int) -> str:
@@ -77,7 +112,7 @@ def _pot_name(number: int) -> str:
 
 
 def _seats(seats: tuple[Seat, ...]) -> str:
-    return ", ".join(map(str, seats))
+    return f"{'seat' if len(seats) == 1 else 'seats'} {', '.join(map(str, seats))}"
 
 
 def _betting_closed(before: Table, event: table.BettingClosed, _: Table) -> str:
@@ -86,8 +121,8 @@ def _betting_closed(before: Table, event: table.BettingClosed, _: Table) -> str:
     elif event.tabled:
         end = "all hands are tabled before the rest of the board"
     else:
-        end = f"showdown in the order of seats {_seats(event.showing)}"
-    return f"all betting is over; {_pots(event.pots)}; {end}"
+        end = f"showdown in the order of {_seats(event.showing)}"
+    return f"all betting is over; {', '.join(pots_of(event.pots))}; {end}"
 
 
 def _hand_ended(before: Table, event: table.HandEnded, _: Table) -> Iterator[str]:
@@ -102,7 +137,7 @@ def _shuffled(_: Table, event: dealer.DeckShuffled, __: Table) -> str:
 
 
 def _dealt(_: Table, event: dealer.HoleCardsDealt, __: Table) -> str:
-    return f"*** PRE-FLOP *** {event.cards_each} cards each to seats {_seats(event.seats)}, in this order"
+    return f"*** PRE-FLOP *** {event.cards_each} cards each to {_seats(event.seats)}, in this order"
 
 
 def _board(_: Table, event: dealer.BoardDealt, after: Table) -> str:
@@ -113,7 +148,7 @@ def _board(_: Table, event: dealer.BoardDealt, after: Table) -> str:
 
 
 def _revealed(_: Table, event: dealer.HandsRevealed, __: Table) -> str:
-    return f"the dealer gives the hands of seats {_seats(tuple(hand.seat for hand in event.hands))} to the settlement"
+    return f"the dealer gives the hands of {_seats(tuple(hand.seat for hand in event.hands))} to the settlement"
 
 
 def _key_revealed(_: Table, event: dealer.HandKeyRevealed, __: Table) -> str:
@@ -199,8 +234,10 @@ PHRASES: Final[dict[type[Event], Callable[[Table, Any, Table], str | Iterator[st
     table.PostChosen: lambda before, event, _: f"{_who(before, event.seat)} chooses to {event.choice}",
     table.TopUpQueued: lambda before, event, _: f"{_who(before, event.seat)} will add {event.queued} after the hand",
     table.StackToppedUp: _topped_up,
-    table.SitOutRequested: _of_seat("asks to sit out"),
-    table.PlayerSatOut: lambda before, event, _: f"{_who(before, event.seat)} sits out ({event.reason})",
+    table.SitOutRequested: lambda before, event, _: (
+        f"{_who(before, event.seat)} {'is away from now on' if event.timed_out else 'asks to sit out'}"
+    ),
+    table.PlayerSatOut: lambda before, event, _: f"{_who(before, event.seat)} sits out ({SITS_OUT[event.reason]})",
     table.PlayerReturned: _returned,
     table.LeaveRequested: _of_seat("asks to leave"),
     table.PlayerLeft: _left,

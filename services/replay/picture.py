@@ -5,32 +5,35 @@ from typing import Any
 
 import msgspec
 
+from contracts.cards import Street
 from services.aggregate.debts import debt
 from services.aggregate.table import Hand, Table
+from services.replay.narration import moment
+from services.replay.phrases import pots_of
 
 
 def picture(table: Table) -> Iterator[str]:
     """The state in lines. Nobody's hole cards are in it."""
     yield f"Table {table.id} after commit {table.n} ({table.head}), {table.status}, hand {table.hands}"
     if table.at is not None:
-        yield f"at {table.at.isoformat()}"
+        yield f"at {moment(table.at)}"
     if table.hand is not None:
         yield from _hand(table.hand)
     for seat in sorted(table.seats):
         yield _seat(table, seat)
     owed = debt(table)
     if owed is not None:
-        when = f", due {owed.due.isoformat()}" if owed.due is not None else ", at once"
+        when = f", due {moment(owed.due)}" if owed.due is not None else ", at once"
         street = f" ({owed.street})" if owed.street is not None else ""
         yield f"Owed by {owed.service}: {owed.duty}{street}{when}"
 
 
 def _hand(hand: Hand) -> Iterator[str]:
     positions = hand.positions
-    yield f"Street {hand.street}, board [{' '.join(hand.board)}], pot {hand.pot}, wager level {hand.betting.level}"
+    level = "" if _is_between_streets(hand) else f", wager level {hand.betting.level}"
+    yield f"{_stage(hand)}, board [{' '.join(hand.board)}], pot {hand.pot}{level}"
     yield f"Button {positions.button}, small blind {positions.small_blind}, big blind {positions.big_blind}"
-    for number, pot in enumerate(hand.pots):
-        yield f"Pot {number}: {pot.amount}, seats {', '.join(map(str, pot.seats))}"
+    yield from pots_of(hand.pots)
     turn = hand.turn
     if turn is not None:
         opened = f"opened by commit {hand.turn_number}" if hand.turn_number is not None else "opens with the deal"
@@ -38,6 +41,26 @@ def _hand(hand: Hand) -> Iterator[str]:
         if turn.wager is not None:
             options.append(f"{turn.wager} to {turn.minimum}..{turn.maximum}")
         yield f"Turn: seat {turn.seat} ({', '.join(options)}), {opened}"
+
+
+def _is_between_streets(hand: Hand) -> bool:
+    """Whether nobody can bet for now, or any more: the board goes on, or the cards are shown."""
+    return hand.closed is not None or _dealt(hand) != hand.street
+
+
+def _dealt(hand: Hand) -> Street:
+    return hand.boards[-1].street if hand.boards else "preflop"
+
+
+def _stage(hand: Hand) -> str:
+    """Where the hand is: in a betting round, before one, or past the last one, whatever is dealt meanwhile."""
+    if hand.closed is not None:
+        return "All betting is over"
+    if hand.deal is None:
+        return "Pre-flop cards are to be dealt"
+    if _is_between_streets(hand):
+        return f"The {hand.street} is to be dealt"
+    return "Betting before the flop" if hand.street == "preflop" else f"Betting on the {hand.street}"
 
 
 def _seat(table: Table, seat: int) -> str:

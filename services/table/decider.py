@@ -161,7 +161,8 @@ def _not_allowed(table: Table, cause: Cause) -> Rejected | None:
     actor, command = cause.actor, cause.command
     senders = _SENDERS[type(command)]
     if actor.kind not in senders:
-        message = f"A {actor.kind} cannot send this command; {' or '.join(senders)} can."
+        who = "An operator" if actor.kind == "operator" else f"A {actor.kind}"
+        message = f"{who} cannot send this command; {' or '.join(senders)} can."
         return refuse(table, cause, "not_allowed", message, Allowed(actors=senders))
     if not isinstance(command, LeaveTable | SitOut | ReturnToPlay):
         return None

@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from contracts.codec import decode_commit, encode
+from contracts.events.table import HandStarted
 from services import cli
 from services.command_line import commands, overview
 from services.command_line.sources import hand_keys
@@ -128,6 +129,22 @@ def test_a_hand_is_told_with_its_key(room: Path, tmp_path: Path, nlhe: Session) 
     assert [line["text"] for line in told["lines"]][:1] == plain.out.splitlines()[:1]
 
 
+def test_a_hand_tells_who_was_new_when_it_began(room: Path, nlhe: Session) -> None:
+    """R21: that is known from the hand before it alone."""
+    posted = [
+        (event.number, post)
+        for commit in nlhe.commits
+        for event in commit.events
+        if isinstance(event, HandStarted)
+        for post in event.posts
+        if post.kind == "new_player_blind"
+    ]
+    assert posted, "nobody came in: the session tells nothing"
+    for number, post in posted:
+        told = croupier("replay", "nlhe-1", number, "--data", room)
+        assert f"(seat {post.seat}) posts a blind as a new player: {post.amount}\n" in told.out
+
+
 def test_a_state_in_the_middle_of_a_hand_is_shown(room: Path, nlhe: Session) -> None:
     first, last = (nlhe.commits[index].n for index in (7, -1))
     shown = croupier("replay", "nlhe-1", 1, "--at", first, "--data", room)
@@ -163,7 +180,10 @@ def test_a_dealer_with_another_master_key_gives_no_key(room: Path) -> None:
         (("hands", "no such table", "--data", "."), "'no such table' is no name of a table"),
         (("tables", "--data", "/nowhere"), "there is no log in /nowhere"),
         (("tables", "--data", "/nowhere", "--nats", "nats://127.0.0.1:1"), "not both"),
-        (("tables", "--nats", "nats://127.0.0.1:1", "--credentials", "/nowhere.json"), "there is no file of credentials"),
+        (
+            ("tables", "--nats", "nats://127.0.0.1:1", "--credentials", "/nowhere.json"),
+            "there is no file of credentials",
+        ),
         (("tables", "--room", "a.b", "--data", "/nowhere"), "--room 'a.b' is no name of a room"),
         (("verify", "--file", "/nowhere.jsonl"), "/nowhere.jsonl: No such file or directory"),
         (("verify", "--head", "7:abc", "--file", "/nowhere.jsonl"), "--head '7:abc' is not N:HASH"),

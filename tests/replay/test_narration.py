@@ -7,9 +7,10 @@ import pytest
 
 from contracts.commit import Commit
 from contracts.events import EMITTERS, tag_of
-from contracts.events.dealer import HandsRevealed
+from contracts.events.dealer import BoardDealt, HandsRevealed
 from contracts.events.settlement import HandsMucked
-from contracts.events.table import ActionTaken, HandStarted
+from contracts.events.table import ActionTaken, BettingClosed, HandStarted, StreetClosed
+from contracts.games import Stakes
 from services.aggregate.table import Table
 from services.bus.reading import Reading
 from services.dealer.scripted import Script, ScriptedDecks
@@ -100,16 +101,105 @@ def test_the_state_after_a_commit_says_whose_turn_it_is_and_all_that_is_allowed(
     for commit, data in commits:
         if commit.n <= 10:
             reading.fold(commit, data)
-    assert list(picture(reading.table))[2:] == [
-        "Street flop, board [Kd Ah 9s], pot 700, wager level 0",
+    assert list(picture(reading.table))[1:] == [
+        "at 2026-03-01 20:00:06.014 UTC",
+        "Betting on the flop, board [Kd Ah 9s], pot 700, wager level 0",
         "Button 1, small blind 2, big blind 3",
-        "Pot 0: 700, seats 2, 1",
+        "main pot 700 (seats 2, 1)",
         "Turn: seat 2 (fold, check, bet to 100..1701), opened by commit 10",
         "Seat 1: alice, 9700 behind, 0 on this street, 300 in the hand",
         "Seat 2: bob, 1701 behind, 0 on this street, 300 in the hand",
         "Seat 3: carol, 4900 behind, 0 on this street, 100 in the hand, folded",
-        "Owed by table: act_for_player, due 2026-03-01T20:00:36.014000+00:00",
+        "Owed by table: act_for_player, due 2026-03-01 20:00:36.014 UTC",
     ]
+
+
+def state_after(played: Session, kind: type, hand: int = 1) -> list[str]:
+    """The picture after the last commit of a hand that ends with an event of this kind."""
+    start, commits = hand_of(played, hand)
+    reading, lines = Reading(start), list[str]()
+    for commit, data in commits:
+        reading.fold(commit, data)
+        if isinstance(commit.events[-1], kind):
+            lines = list(picture(reading.table))
+    return lines
+
+
+def test_a_board_that_is_dealt_without_betting_is_no_betting_round() -> None:
+    """R45: all in before the flop: the streets follow, and nobody bets on them."""
+    script = Script(hole={1: ("As", "Ad"), 2: ("Kh", "Kc")}, board=STORY.board)
+    played = Session(decks=ScriptedDecks({1: script}))
+    played.open(NLHE)
+    for player in ("alice", "bob"):
+        assert played.sit(player, 2000) is None
+    played.settle()
+    for choice in (("all_in", None), ("call", None)):
+        played.act(choice)
+        played.settle()
+    assert "All betting is over, board [Kd Ah 9s 4d 4c], pot 4000" in state_after(played, BoardDealt)
+    assert "All betting is over, board [], pot 4000" in state_after(played, BettingClosed)
+    assert "Pre-flop cards are to be dealt, board [], pot 150, wager level 100" in state_after(played, HandStarted)
+
+
+def test_a_street_that_is_not_dealt_yet_is_told_as_such(story: Session) -> None:
+    assert "The river is to be dealt, board [Kd Ah 9s 4d], pot 700" in state_after(story, StreetClosed)
+
+
+def test_what_the_table_decided_is_not_told_as_the_players_own_act() -> None:
+    """R116, R119, R120: who is away, has left or ran out of time did not fold."""
+    played, seen = session("plo8", seed=1, hands=25), set[str]()
+    for hand in range(1, played.table.hands + 1):
+        start, commits = hand_of(played, hand)
+        lines = list(told(start, commits, {}))
+        for commit, _ in commits:
+            of_commit = [line.text for line in lines if line.n == commit.n]
+            by_table = [text for text in of_commit if ": the table " in text]
+            acted = any(isinstance(event, ActionTaken) for event in commit.events)
+            assert len(by_table) == (acted and commit.cause is None), of_commit
+            seen |= {text.partition(") ")[2].partition(";")[0] for text in by_table}
+            if commit.cause is None:
+                assert not any("asks to" in text for text in of_commit)
+    assert seen == {
+        "is away: the table folds",
+        "has left: the table folds",
+        "ran out of time: the table checks",
+        "ran out of time: the table folds",
+    }
+
+
+def test_who_comes_back_is_no_new_player() -> None:
+    """R21, R25."""
+    played, seen = session("plo8", seed=1, hands=25), set[str]()
+    for hand in range(1, played.table.hands + 1):
+        start, commits = hand_of(played, hand)
+        started = commits[0][0].events[0]
+        assert isinstance(started, HandStarted)
+        lines = [line.text for line in told(start, commits[:1], {})]
+        for post in started.posts:
+            if post.kind == "new_player_blind":
+                owed = start.seats[post.seat].owes
+                what = "a blind as a new player" if owed == "new" else "a big blind that was missed"
+                player = start.seats[post.seat].player
+                assert f"{player} (seat {post.seat}) posts {what}: {post.amount}" in lines
+                unknown = [line.text for line in told(Table(room=ROOM, id="plo8-1", n=start.n), commits[:1], {})]
+                plain = what if owed == "missed_both" else "a big blind to come in"
+                assert f"{player} (seat {post.seat}) posts {plain}: {post.amount}" in unknown
+                seen.add(owed)
+    assert seen == {"new", "missed_both"}
+
+
+def test_a_fixed_limit_game_is_headed_by_the_bets_that_count() -> None:
+    """R65: bets that the stakes leave out are one and two big blinds."""
+    stakes = Stakes(small_blind=50, big_blind=100)
+    played = Session()
+    played.open(msgspec.structs.replace(GAMES["lo8"], stakes=stakes))
+    for player in ("alice", "bob"):
+        assert played.sit(player, 2000) is None
+    played.settle()
+    start, commits = hand_of(played, 1)
+    assert next(iter(narrate(start, commits, {}))) == (
+        "Hand 1 at table T1: fixed limit omaha8, blinds 50/100, bets 100/200, play USD"
+    )
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -154,7 +244,7 @@ def test_every_action_is_told_with_its_time_and_commit() -> None:
                     line = next(line for line in lines if line.n == commit.n and state in line.text)
                     assert line.at == commit.at
                     assert line.text.startswith(f"{players[event.seat]} (seat {event.seat}) ")
-                    assert ("time ran out" in line.text) == event.timed_out
+                    assert ("ran out of time" in line.text) == event.timed_out
 
 
 def test_a_key_of_another_hand_is_refused(nlhe: Session) -> None:
