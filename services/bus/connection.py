@@ -1,13 +1,14 @@
 """The connection to NATS: with which options it is opened, and what is said when it is lost."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from random import SystemRandom
 from typing import Any, Final
 
 import nats
 import nats.errors
 import structlog
-from nats.aio.client import Client
+from nats.aio.client import Client, Server
 
 from services.bus.accounts import inbox_prefix
 from services.bus.credentials import Credentials
@@ -17,6 +18,8 @@ from services.bus.wire import quicken
 
 PINGS_OUTSTANDING_MAX: Final = 2
 NOT_BUFFERED: Final = 0
+ATTEMPT_S_MAX: Final = 2.0
+"""A server that stands still takes a connection and says nothing: after so long another one is tried."""
 BROKEN: Final = (OSError, nats.errors.UnexpectedEOF, nats.errors.StaleConnectionError)
 """What is said of a connection that breaks."""
 
@@ -43,6 +46,8 @@ class Line:
         self._lost: list[Callable[[], None]] = []
         self._back: list[Callable[[], None]] = []
         self._gone: list[Callable[[], None]] = []
+        self._tried_s: dict[str, float] = {}
+        self._random = SystemRandom()
 
     def when_lost(self, tell: Callable[[], None]) -> None:
         """Calls `tell` each time the connection breaks: no answer to what was asked will come."""
@@ -55,6 +60,23 @@ class Line:
     def when_gone(self, tell: Callable[[], None]) -> None:
         """Calls `tell` when the connection is closed for good, but not on purpose."""
         self._gone.append(tell)
+
+    def arrived(self, client: Client) -> None:
+        """Notes at which server a connection was opened."""
+        if client.connected_url is not None:
+            self._tried_s[client.connected_url.netloc] = asyncio.get_running_loop().time()
+
+    def chosen(self, servers: Sequence[Server], wait_s: float) -> tuple[Server, float]:
+        """The server to try next, and how long to wait before: the one that was not tried for longest.
+
+        So the one that was left comes last: it may have no quorum, and would take the connection again.
+        """
+        now = asyncio.get_running_loop().time()
+        longest = min(servers, key=lambda server: (self._tried_s.get(server.uri.netloc, 0.0), self._random.random()))
+        before = self._tried_s.get(longest.uri.netloc)
+        delay_s = 0.0 if before is None else max(0.0, before + wait_s - now)
+        self._tried_s[longest.uri.netloc] = now + delay_s
+        return longest, delay_s
 
     async def on_error(self, error: Exception) -> None:
         self.last_error = error
@@ -95,6 +117,11 @@ def options(settings: Settings, credentials: Credentials, line: Line) -> dict[st
     """
     if line.user not in credentials.passwords:
         raise ValueError(f"{settings.credentials_file} has no password for the user {line.user!r}")
+    wait_s = settings.reconnect_wait_ms / 1000
+
+    def chosen(servers: Sequence[Server], _: Mapping[str, Any]) -> tuple[Server, float]:
+        return line.chosen(servers, wait_s)
+
     return {
         "servers": _url(settings, credentials).split(","),
         "user": line.user,
@@ -106,8 +133,9 @@ def options(settings: Settings, credentials: Credentials, line: Line) -> dict[st
         "reconnected_cb": line.on_reconnected,
         "closed_cb": line.on_closed,
         "max_reconnect_attempts": -1,  # giving up would leave FastStream's pull loops spinning
-        "reconnect_time_wait": settings.reconnect_wait_ms / 1000,
-        "connect_timeout": settings.connect_timeout_ms / 1000,
+        "reconnect_time_wait": wait_s,
+        "reconnect_to_server_handler": chosen,
+        "connect_timeout": min(settings.connect_timeout_ms / 1000, ATTEMPT_S_MAX),
         "drain_timeout": settings.drain_timeout_ms / 1000,
         "ping_interval": settings.ping_interval_ms / 1000,
         "max_outstanding_pings": PINGS_OUTSTANDING_MAX,
@@ -129,6 +157,7 @@ async def connect(settings: Settings, credentials: Credentials, line: Line) -> C
     except TimeoutError:
         raise ConnectionError(_why(settings, credentials, line)) from None
     line.opened = True
+    line.arrived(client)
     return quicken(client)
 
 

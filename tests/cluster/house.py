@@ -86,27 +86,29 @@ class House:
 
 
 @contextlib.asynccontextmanager
-async def open_house(cluster: Cluster, first: Callable[[int], str] | None = None) -> AsyncIterator[House]:
+async def open_house(cluster: Cluster, doors: Callable[[Node], tuple[str, str]] | None = None) -> AsyncIterator[House]:
     """Runs two processes of each service over a cluster with new streams.
 
-    `first` names the servers that the first and the second of each are told of; without it both are told of all.
+    `doors` says, by the leader, where the first and the second process of each service come in; without it at any
+    server.
     """
     await make_streams(cluster.settings)
-    members = [
-        Member(f"{service}-{number}", (service,), _command(cluster.settings, service, first(number) if first else None))
-        for number in (0, 1)
+    house = House(cluster, [])
+    urls = doors(await house.leader()) if doors is not None else (cluster.url, cluster.url)
+    house.members = [
+        Member(f"{service}-{number}", (service,), _command(cluster.settings, service, url))
+        for number, url in enumerate(urls)
         for service in SERVICES
     ]
-    house = House(cluster, members)
     try:
         await house.heal()
         yield house
     finally:
-        await asyncio.gather(*(member.end(signal.SIGKILL) for member in members))
+        await asyncio.gather(*(member.end(signal.SIGKILL) for member in house.members))
 
 
-def _command(settings: Settings, service: str, url: str | None) -> list[str]:
-    place = ("--nats", url or str(settings.nats_url), "--credentials", str(settings.credentials_file))
+def _command(settings: Settings, service: str, url: str) -> list[str]:
+    place = ("--nats", url, "--credentials", str(settings.credentials_file))
     return ["env", f"CROUPIER_REPLICAS={SIZE}", sys.executable, "-c", RUN, "serve", service, *place]
 
 

@@ -1,0 +1,59 @@
+"""A connection that leaves a server goes to another one, and no server that stands still holds it up for long."""
+
+import asyncio
+import signal
+from collections.abc import Iterator
+from itertools import pairwise
+
+import pytest
+
+from services.bus.connection import Line, connect
+from services.bus.settings import Settings
+from tests.cluster.servers import Cluster
+
+pytestmark = [pytest.mark.server, pytest.mark.xdist_group("cluster")]
+
+BACK_S_MAX = 6.0
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with Cluster(tmp_path_factory.mktemp("cluster"), sync_always=False) as running:
+        yield running
+
+
+async def test_a_connection_that_leaves_a_server_does_not_come_back_to_it(cluster: Cluster) -> None:
+    """nats-py shuffles the servers, the one that was left among them: one time in three it was the same again."""
+    line, back = Line("table"), asyncio.Event()
+    line.when_back(back.set)
+    client = await connect(Settings(), cluster.credentials, line)
+    seen = []
+    for _ in range(12):
+        assert client.connected_url is not None
+        seen.append(client.connected_url.netloc)
+        back.clear()
+        await client.force_reconnect()
+        await asyncio.wait_for(back.wait(), BACK_S_MAX)
+    assert [one for one, two in pairwise(seen) if one == two] == []
+    assert set(seen) == {node.url.removeprefix("nats://") for node in cluster.nodes}
+    await client.close()
+
+
+async def test_servers_that_stand_still_do_not_hold_up_a_reconnect(cluster: Cluster) -> None:
+    """Their kernel takes the connection and they say nothing: each was once waited for ten seconds."""
+    line, back = Line("table"), asyncio.Event()
+    line.when_back(back.set)
+    client = await connect(Settings(), cluster.credentials, line)
+    assert client.connected_url is not None
+    here = client.connected_url.netloc
+    others = [node for node in cluster.nodes if not node.url.endswith(here)]
+    for node in others:
+        node.send(signal.SIGSTOP)
+    try:
+        await client.force_reconnect()  # both others come before the one that was left
+        await asyncio.wait_for(back.wait(), BACK_S_MAX)
+        assert client.connected_url.netloc == here
+    finally:
+        for node in others:
+            node.send(signal.SIGCONT)
+    await client.close()
