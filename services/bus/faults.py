@@ -18,6 +18,10 @@ class ProcessEnded(Exception):
     """A process has nothing left to do, though nobody stopped it; the message says why."""
 
 
+class CannotServe(Exception):
+    """What a service needs for its work is not there; the message says what, and what to do."""
+
+
 def sentence(error: BaseException) -> str | None:
     """What an operator has to know of a fault; None for one that only a developer can mend."""
     if isinstance(error, StreamDiffers):
@@ -28,7 +32,8 @@ def sentence(error: BaseException) -> str | None:
         return f"the server did not do what was asked: {error}"
     if isinstance(error, msgspec.MsgspecError):
         return f"a setting or a file cannot be read: {error}"
-    if isinstance(error, (CredentialsUnreadable, OSError, ServerFailed, ProcessEnded)) or type(error) is ValueError:
+    plain = (CannotServe, CredentialsUnreadable, OSError, ProcessEnded, ServerFailed)
+    if isinstance(error, plain) or type(error) is ValueError:
         return str(error)
     return None
 

@@ -174,6 +174,7 @@ def _say(error: Exception) -> int:
     from msgspec import ValidationError
 
     from services.bus.credentials import CredentialsUnreadable
+    from services.bus.faults import CannotServe
     from services.bus.log import Unavailable
     from services.bus.reader import NotFound
     from services.bus.reading import Unreadable
@@ -182,7 +183,7 @@ def _say(error: Exception) -> int:
     from services.command_line.refusals import CannotRead, WrongArgument
 
     of_the_log = (CannotRead, NotFound, Unreadable, ServerFailed, StreamDiffers)
-    known = (*of_the_log, CredentialsUnreadable, WrongArgument, ValidationError, OSError)
+    known = (*of_the_log, CannotServe, CredentialsUnreadable, WrongArgument, ValidationError, OSError)
     if isinstance(error, Unavailable):
         error = CannotRead(f"the log cannot be read now: {error}")
     if not isinstance(error, known) and type(error) is not ValueError:

@@ -3,13 +3,17 @@
 import contextlib
 import os
 import secrets
-from collections.abc import AsyncIterator
-from typing import Final
+from collections.abc import AsyncIterator, Iterable, Sequence
+from hashlib import sha256
+from operator import itemgetter
+from pathlib import Path
+from typing import Final, TypeGuard
 
 import msgspec
+import structlog
 
 from contracts import subjects
-from contracts.codec import decode, encode
+from contracts.codec import decode, decode_commit, encode
 from contracts.commit import Commit
 from contracts.data import Hex, Id, Instant
 from contracts.events import AnyEvent
@@ -20,6 +24,7 @@ from contracts.queries import HandKey, KeyQuery, OwnCards
 from contracts.subjects import QuerySubject
 from services.aggregate.table import Table
 from services.bus.application import Service, loop_of, unknown_table
+from services.bus.faults import CannotServe
 from services.bus.log import Log
 from services.bus.loop import Loop, Role
 from services.bus.private_file import read_or_make
@@ -31,11 +36,15 @@ from services.dealer import decider
 from services.dealer.cards import own_cards
 from services.dealer.decks import OpenedDecks, SealedDecks
 from services.dealer.keys import reveal_key
-from services.dealer.vault import HandName, MasterKeys
+from services.dealer.vault import SCRIPTED, CannotOpen, DeckDiffers, HandName, MasterKeys
+
+logger: Final = structlog.get_logger(__name__)
 
 ANSWERS: Final = ("table.hand_started", "table.street_closed", "table.betting_closed", "settlement.hands_shown")
 KEY_BYTES: Final = 32
 NONCE_BYTES: Final = 12
+TABLES_ASKED_MAX: Final = 8
+"""So many tables are asked for a hand that was dealt, when the dealer starts."""
 TRIES_MAX: Final = 10
 """So often a key's fact is appended again because another commit came first."""
 
@@ -53,14 +62,39 @@ class Dealer:
     def __init__(self, masters: MasterKeys) -> None:
         self.masters = masters
         self.opened = OpenedDecks()
+        self._closed: dict[tuple[Id, Id], tuple[Table, int, str]] = {}
 
     def decks(self) -> SealedDecks:
         """Decks for one decision, with entropy of their own."""
         return SealedDecks(self.masters, secrets.token_bytes(KEY_BYTES), secrets.token_bytes(NONCE_BYTES), self.opened)
 
     def owes(self, table: Table, at: Instant) -> tuple[AnyEvent, ...]:
-        """What the dealer owes at a table."""
-        return decider.owes(table, at, self.decks())
+        """What the dealer owes at a table; nothing of a deck that it cannot open, which is an alarm."""
+        try:
+            events = decider.owes(table, at, self.decks())
+        except (CannotOpen, DeckDiffers) as fault:
+            self._alarm(table, str(fault))
+            return ()
+        self._closed.pop((table.room, table.id), None)
+        return events
+
+    def _alarm(self, table: Table, reason: str) -> None:
+        known = self._closed.get((table.room, table.id))
+        if known is None or known[1] != table.hands:
+            logger.critical("deck_not_opened", room=table.room, table=table.id, hand=table.hands, reason=reason)
+        self._closed[table.room, table.id] = (table, table.hands, reason)
+
+    def doubts(self) -> dict[str, str]:
+        """Why the dealer is not ready: hands in progress whose decks it cannot open."""
+        for key, (table, hand, _) in list(self._closed.items()):
+            if table.hand is None or table.hand.number != hand:
+                del self._closed[key]
+        said = [
+            f"hand {hand} at table {table.id} cannot be dealt on: {reason}"
+            for table, hand, reason in self._closed.values()
+        ]
+        more = f"; and {len(said) - 1} others" if len(said) > 1 else ""
+        return {"dealer.decks": f"{said[0]}{more}"} if said else {}
 
     def views(self, table: Table, commit: Commit) -> list[OwnCards]:
         """The cards to send to their players once this commit, of the dealer's own, is acknowledged."""
@@ -79,18 +113,81 @@ class Dealer:
             return Rejected(code="not_seated", message=message, n=table.n, head=table.head)
         if table.hand is None or table.hand.deal is None or record.seat not in table.hand.players:
             return OwnCards(room=table.room, table=table.id, player=player, hand=table.hands, n=table.n)
-        return own_cards(table, record.seat, self.decks().deck(table))
+        try:
+            return own_cards(table, record.seat, self.decks().deck(table))
+        except (CannotOpen, DeckDiffers) as fault:
+            self._alarm(table, str(fault))
+            message = f"The cards of hand {table.hands} at table {table.id} cannot be opened: the house is told."
+            return Rejected(code="busy", message=message, n=table.n, head=table.head)
 
 
-def read_masters(settings: Settings) -> MasterKeys:
-    """The master keys of the settings' file. Raises OSError, ValueError or `msgspec.ValidationError`."""
+async def read_masters(settings: Settings, log: Log, replicas: Iterable[Replica]) -> MasterKeys:
+    """The master keys of the settings' file, made where no hand has been dealt yet.
+
+    `replicas` are folded to the tail. Raises `CannotServe` where the file is lost, or is another, and `Unavailable`.
+    """
     path = settings.master_keys_path or settings.credentials_file.with_name("master-keys.json")
-    file = msgspec.json.decode(read_or_make(path, _new_key_file), type=KeyFile)
-    return MasterKeys(file.current, {key_id: bytes.fromhex(key) for key_id, key in file.keys.items()})
+    played = [(table.at, table.id, table) for table in (each.table for each in replicas) if table.hands and table.at]
+    tables = [table for _, _, table in sorted(played, key=itemgetter(0, 1), reverse=True)]
+    dealt = await _last_dealt(log, tables)
+    if dealt is not None and not path.exists():
+        table, hand, key_id = dealt
+        raise CannotServe(
+            f"there is no file of master keys {path}, but hand {hand} at table {table} was dealt under the "
+            f"master key {key_id!r}: put the file back, for no other opens what was dealt before; "
+            f"to go on without it, void the hands in progress and write a file with a key of your own"
+        )
+    try:
+        file = msgspec.json.decode(read_or_make(path, _new_key_file), type=KeyFile)
+        masters = MasterKeys(file.current, {key_id: bytes.fromhex(key) for key_id, key in file.keys.items()})
+    except (msgspec.MsgspecError, ValueError) as fault:
+        raise CannotServe(f"{path} does not hold master keys: {fault}") from None
+    _open_last(masters, tables, path)
+    return masters
+
+
+def _open_last(masters: MasterKeys, tables: Iterable[Table], path: Path) -> None:
+    """Looks whether the keys open the last hand in progress. Raises `CannotServe`."""
+    for table in tables:
+        if table.hand is not None and _is_sealed(table.hand.deck):
+            try:
+                SealedDecks(masters, b"", b"").deck(table)
+            except (CannotOpen, DeckDiffers) as fault:
+                raise CannotServe(
+                    f"the master keys in {path} do not open hand {table.hands} at table {table.id}, which is in "
+                    f"progress: {fault}; put back the file by which it was dealt, or void the hand"
+                ) from None
+            return
+
+
+async def _last_dealt(log: Log, tables: Sequence[Table]) -> tuple[Id, int, Id] | None:
+    """A hand whose deck lies sealed in the log, of a table that was played at last: table, number, and key id."""
+    for table in tables:
+        if table.hand is not None and _is_sealed(table.hand.deck):
+            return table.id, table.hands, table.hand.deck.seed.key_id
+    for table in tables[:TABLES_ASKED_MAX]:
+        stored = await log.last_of(table.room, table.id, "dealer", "hole_cards_dealt")
+        if stored is None:
+            continue
+        try:
+            commit = decode_commit(stored.data)
+        except msgspec.MsgspecError:
+            continue  # no part of the log
+        for event in commit.events:
+            if isinstance(event, DeckShuffled) and _is_sealed(event):
+                return table.id, commit.hand, event.seed.key_id
+    return None
+
+
+def _is_sealed(deck: DeckShuffled | None) -> TypeGuard[DeckShuffled]:
+    return deck is not None and deck.seed.key_id != SCRIPTED
 
 
 def _new_key_file() -> bytes:
-    return msgspec.json.encode(KeyFile(current="k1", keys={"k1": secrets.token_hex(KEY_BYTES)}))
+    """A key that is named after itself: two files never mean different keys by the same name."""
+    key = secrets.token_bytes(KEY_BYTES)
+    name = f"k-{sha256(key).hexdigest()[:8]}"
+    return msgspec.json.encode(KeyFile(current=name, keys={name: key.hex()}))
 
 
 async def deck_of(log: Log, room: Id, table: Id, hand: int) -> tuple[HandName, DeckShuffled | None]:
@@ -134,7 +231,9 @@ def build(process: Process, dealer: Dealer | None = None) -> Service:
 
     @contextlib.asynccontextmanager
     async def running() -> AsyncIterator[None]:
-        own = dealer or Dealer(read_masters(process.settings))
+        follower, log = service.connected()
+        own = dealer or Dealer(await read_masters(process.settings, log, follower.replicas.values()))
+        process.doubts.append(own.doubts)
 
         def appended(replica: Replica, commit: Commit) -> None:
             for view in own.views(replica.table, commit):
@@ -145,6 +244,7 @@ def build(process: Process, dealer: Dealer | None = None) -> Service:
         at_work.append((own, loop))
         yield
         await loop.stop()
+        process.doubts.remove(own.doubts)
 
     async def cards(asked: QuerySubject, body: bytes) -> msgspec.Struct:
         own, loop = at_work[-1]

@@ -1,0 +1,122 @@
+"""The dealer's master keys are lost, or others: it refuses to deal on, and says so (R129)."""
+
+import json
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+import structlog.testing
+
+from contracts.commands import Act, PauseTable
+from contracts.outcomes import Accepted, Rejected
+from services.bus.faults import CannotServe
+from services.dealer.app import Dealer
+from services.dealer.vault import MasterKeys
+from tests.dealer.hands import NOON, closes_betting, dealt, sealed, started
+from tests.services.room import Caller, Room, a_room
+
+pytestmark = pytest.mark.server
+
+DEALT = "hand 1 at table T1 was dealt under the master key"
+
+
+async def _a_hand_in_progress(folder: Path) -> dict[str, Any]:
+    """Leaves a folder with a hand that is not over, and gives what its file of master keys holds."""
+    async with a_room(folder) as running:
+        lobby = await running.caller("lobby")
+        await running.open(lobby, "T1", ("alice", "bob"))
+        await running.picture(lobby, "T1", lambda seen: seen.turn_number is not None)
+    found: dict[str, Any] = json.loads((folder / "master-keys.json").read_bytes())
+    return found
+
+
+async def _played(running: Room, lobby: Caller) -> None:
+    """Plays the hand at T1 to its end, by a fold; no other follows."""
+    players = await running.caller("players", "player")
+    seen = await running.picture(lobby, "T1", lambda seen: seen.turn_number is not None)
+    assert seen.turn is not None
+    assert seen.turn_number is not None
+    player = next(each.player for each in seen.seats if each.seat == seen.turn.seat)
+    assert isinstance(await lobby.command("T1", "lobby", PauseTable(id="pause", hand=1)), Accepted)
+    fold = Act(id="fold", hand=1, turn=seen.turn_number, action="fold")
+    assert isinstance(await players.command("T1", player, fold), Accepted)
+    await running.picture(lobby, "T1", lambda seen: not seen.in_hand)
+
+
+async def test_a_new_master_key_is_named_after_itself(tmp_path: Path) -> None:
+    async with a_room(tmp_path, ("dealer",)):
+        pass
+    file = json.loads((tmp_path / "master-keys.json").read_bytes())
+    (name, key), *others = file["keys"].items()
+    assert (file["current"], others) == (name, [])
+    assert name == f"k-{sha256(bytes.fromhex(key)).hexdigest()[:8]}"
+
+
+async def test_keys_that_are_gone_are_not_replaced_once_a_hand_was_dealt(tmp_path: Path) -> None:
+    kept = await _a_hand_in_progress(tmp_path)
+    file = tmp_path / "master-keys.json"
+    file.unlink()
+    with pytest.raises(CannotServe) as refused:
+        async with a_room(tmp_path, ("dealer",)):
+            pass
+    assert str(refused.value).startswith(f"there is no file of master keys {file}, but {DEALT} {kept['current']!r}: ")
+    assert not file.exists()
+    file.write_text(json.dumps(kept))
+    async with a_room(tmp_path, ("dealer",)):
+        pass
+
+
+async def test_keys_that_are_gone_are_missed_between_hands_too(tmp_path: Path) -> None:
+    async with a_room(tmp_path) as running:
+        lobby = await running.caller("lobby")
+        await running.open(lobby, "T1", ("alice", "bob"))
+        await running.picture(lobby, "T1", lambda seen: seen.turn_number is not None)
+        await _played(running, lobby)
+    (tmp_path / "master-keys.json").unlink()
+    with pytest.raises(CannotServe, match=DEALT):
+        async with a_room(tmp_path, ("dealer",)):
+            pass
+
+
+async def test_other_keys_do_not_open_the_hand_in_progress(tmp_path: Path) -> None:
+    kept = await _a_hand_in_progress(tmp_path)
+    file = tmp_path / "master-keys.json"
+    for others, why in (
+        ({"current": "k1", "keys": {"k1": "11" * 32}}, f"there is no master key {kept['current']!r}"),
+        ({"current": kept["current"], "keys": {kept["current"]: "11" * 32}}, "does not open with this key"),
+    ):
+        file.write_text(json.dumps(others))
+        with pytest.raises(CannotServe) as refused:
+            async with a_room(tmp_path, ("dealer",)):
+                pass
+        assert str(refused.value).startswith(f"the master keys in {file} do not open hand 1 at table T1, ")
+        assert why in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "garbage", ["{", "[]", '{"current": "k1", "keys": {"k1": "zz"}}', '{"current": "k1", "keys": {}}']
+)
+async def test_what_is_no_file_of_master_keys_is_said_by_its_name(tmp_path: Path, garbage: str) -> None:
+    file = tmp_path / "master-keys.json"
+    file.write_text(garbage)
+    with pytest.raises(CannotServe) as refused:
+        async with a_room(tmp_path, ("dealer",)):
+            pass
+    assert str(refused.value).startswith(f"{file} does not hold master keys: ")
+
+
+def test_a_hand_that_another_dealer_sealed_is_an_alarm_for_as_long_as_it_lasts() -> None:
+    """The sweep asks again and again: it is said once, and probes are told while the hand is in progress."""
+    table = closes_betting(dealt(started(), sealed())[0], (1, 2, 3), tabled=True)
+    ours = Dealer(MasterKeys("ours", {"ours": bytes(32)}))
+    with structlog.testing.capture_logs() as said:
+        assert [ours.owes(table, NOON) for _ in range(3)] == [(), (), ()]
+    assert [(line["event"], line["log_level"], line["table"], line["hand"]) for line in said] == [
+        ("deck_not_opened", "critical", "T1", 17)
+    ]
+    assert ours.doubts() == {"dealer.decks": "hand 17 at table T1 cannot be dealt on: there is no master key '2026'"}
+    refused = ours.cards_of(table, "P1")
+    assert isinstance(refused, Rejected)
+    table.hand = None
+    assert ours.doubts() == {}
