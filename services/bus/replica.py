@@ -129,6 +129,7 @@ class Replica:
     def _fold(self, commit: Commit, stored: Stored) -> None:
         try:
             fold(self.table, commit, stored.data)
+            owed = debt(self.table)
         except (KeyError, AttributeError, TypeError, ValueError) as error:
             self.halt(f"commit {commit.n} does not follow on the state before it: {error!r}")
             return
@@ -137,7 +138,7 @@ class Replica:
         if self.halted is not None:
             return
         self.held = Head(n=commit.n, hash=self.table.head)
-        self.debt = debt(self.table)
+        self.debt = owed
         self.since = asyncio.get_running_loop().time()
         for pending in self._pending:
             if pending.n == commit.n:
