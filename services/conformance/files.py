@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from contracts.codec import decode_by
 from services.conformance.recorded import Recorded
 from services.conformance.vectors import Vector, vector
 
@@ -25,6 +26,11 @@ def cases(path: Path) -> list[Recorded] | list[Vector]:
         data = path.read_bytes()
     except OSError as error:
         raise Unreadable(f"{path}: cannot be read: {error.strerror or error}") from error
+    return cases_in(path, data)
+
+
+def cases_in(path: Path, data: bytes) -> list[Recorded] | list[Vector]:
+    """Everything in these bytes, which are those of the file `path`. Raises `Unreadable`."""
     whole = _whole(data)
     if isinstance(whole, dict) and str(whole.get("format", "")).startswith(VECTORS):
         return _vectors(path, data, whole)
@@ -36,7 +42,7 @@ def cases(path: Path) -> list[Recorded] | list[Vector]:
 
 def _whole(data: bytes) -> Any:  # noqa: ANN401
     try:
-        return _anything.decode(data)
+        return decode_by(_anything, data)
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return None
 
@@ -44,7 +50,7 @@ def _whole(data: bytes) -> Any:  # noqa: ANN401
 def _line(path: Path, number: int, line: bytes) -> Recorded:
     where = f"{path}, line {number}"
     try:
-        return _recorded.decode(line)
+        return decode_by(_recorded, line)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise Unreadable(f"{where}: not a recorded hand: {error}") from error
 

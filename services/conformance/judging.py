@@ -1,6 +1,6 @@
 """Judges whole files: each case is played, and what differs or is not covered is listed."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -49,10 +49,15 @@ def check_files(paths: Iterable[Path], tables: Tables = InMemory, *, at_once: in
 
 def check_file(path: Path, tables: Tables = InMemory, *, at_once: int = 1) -> FileReport:
     """Checks one file. Raises `Unreadable`."""
+    return judged(path, cases(path), tables, at_once=at_once)
+
+
+def judged(path: Path, found_there: Sequence[Case], tables: Tables = InMemory, *, at_once: int = 1) -> FileReport:
+    """What comes of the cases in a file."""
     report = FileReport(file=str(path))
     judge = partial(_judged, tables)
     with ThreadPoolExecutor(at_once) as threads:
-        for found in map(judge, cases(path)) if at_once == 1 else threads.map(judge, cases(path)):
+        for found in map(judge, found_there) if at_once == 1 else threads.map(judge, found_there):
             report.hands += 1
             if isinstance(found, NotCovered):
                 report.not_covered.append(found)
