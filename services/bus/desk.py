@@ -241,6 +241,9 @@ class Desk:
         table = replica.table
         if replica.halted is not None:
             return _at(table, Rejected(code="halted", message=f"The table is halted: {replica.halted}."), cause)
+        if not replica.ready:
+            await self.loop.follower.catch_up(replica)
+            return None
         known = self.rules.known(table, cause)
         if known is not None:
             return known

@@ -28,7 +28,7 @@ _encode: Final = msgspec.json.Encoder().encode
 
 
 class Published:
-    """Reads `HEADS`. Every method raises `Unavailable`."""
+    """Reads `HEADS`. Every method that reads raises `Unavailable`."""
 
     def __init__(self, mailbox: Mailbox, settings: Settings) -> None:
         self._mailbox = mailbox
@@ -56,6 +56,13 @@ class Published:
                 if table is not None and head is not None:
                     found.setdefault(table, {})[head.n] = head.hash
         return found
+
+    async def leave(self, subject: str, head: bytes) -> None:
+        """Publishes a head, and waits for the answer; without one it is not known by others, which the log tells."""
+        try:
+            await self._mailbox.ask(subject, head, self._read_s, {"Nats-Expected-Stream": HEADS})
+        except (NotSent, NobodyThere, NoAnswer) as error:
+            logger.warning("head_not_left", subject=subject, reason=str(error))
 
     async def _last(self, room: str, tables: Sequence[str]) -> list[Stored]:
         body = _encode({"multi_last": [subjects.heads_pattern(room, table) for table in tables]})

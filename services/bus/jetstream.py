@@ -140,6 +140,10 @@ class JetStreamLog:
         published = Published(self._mailbox, self._settings)
         return await published.of([table] if table != ANY else await published.tables(room), room)
 
+    async def leave_head(self, service: str, room: str, table: str, head: bytes) -> None:
+        """Publishes a service's head of a table and waits until it is kept, or cannot be."""
+        await Published(self._mailbox, self._settings).leave(subjects.heads(service, room, table), head)
+
     def read(self, room: str, table: str, after: int = 0) -> AsyncIterator[Stored]:
         """Every message of a table after sequence `after`."""
         return self._read(subjects.table_pattern(room, table), after)

@@ -108,6 +108,9 @@ class Log(Protocol):
         Who compares them with the log reads them before it: they may lag, and are never ahead of it.
         """
 
+    async def leave_head(self, service: str, room: str, table: str, head: bytes) -> None:
+        """Publishes a service's head of a table and waits until it is kept, or cannot be; never raises."""
+
     def read(self, room: str, table: str, after: int = 0) -> AsyncIterator[Stored]:
         """Every message of a table after sequence `after`, in order, up to the tail that the leader knows."""
 

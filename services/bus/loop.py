@@ -103,7 +103,9 @@ class Loop:
             _, pending = await asyncio.wait(self._tasks, timeout=CLOSE_S)
             for task in pending:
                 task.cancel()
-        self._publish_heads(all_of_them=True)
+        left = [self.log.leave_head(self.service, *key, encode(head)) for key, head in self._unheaded.items()]
+        self._unheaded.clear()
+        await asyncio.gather(*left)
 
     def _spawn(self, work: object) -> None:
         task: asyncio.Task[None] = asyncio.create_task(work)  # type: ignore[arg-type]
@@ -121,12 +123,20 @@ class Loop:
             self._spawn(self._answer(self.follower.replica(address.room, address.table), stored))
 
     async def _answer(self, replica: Replica, stored: Stored) -> None:
+        try:
+            await self._reach(replica, stored)
+        except Unavailable as error:
+            logger.warning("log_unavailable", service=self.service, table=replica.table.id, error=str(error))
+            return  # the sweep meets the debt once the log can be read
+        await self._pay_or_rest(replica)
+
+    async def _reach(self, replica: Replica, stored: Stored) -> None:
+        """Brings the fold up to a fact."""
         if replica.sequence < stored.sequence:
             try:
                 self.follower.take(replica, stored)
             except Gap:
                 await self.follower.catch_up(replica)
-        await self._pay_or_rest(replica)
 
     async def pay(self, replica: Replica) -> None:
         """Appends what the service owes at this table, and goes on while it owes itself."""
@@ -153,7 +163,7 @@ class Loop:
         return (
             owed is not None
             and owed.service == self.service
-            and replica.halted is None
+            and replica.ready
             and owed.is_due(self.follower.clock.now())
             and self.follower.clock.trusted(replica.table.at)
         )
@@ -243,11 +253,11 @@ class Loop:
         self._headed[key] = now
         self.publish(subjects.heads(self.service, *key), encode(self._unheaded.pop(key)))
 
-    def _publish_heads(self, *, all_of_them: bool = False) -> None:
+    def _publish_heads(self) -> None:
         """The last commit before a silence must be known too: a log that loses it would look whole."""
         now = asyncio.get_running_loop().time()
         for key in list(self._unheaded):
-            if all_of_them or self._head_due(key, now):
+            if self._head_due(key, now):
                 self._publish_head(key, now)
 
     async def _sweep(self) -> None:

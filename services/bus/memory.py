@@ -12,6 +12,8 @@ from operator import attrgetter
 from typing import Final
 
 from contracts import subjects
+from contracts.codec import decode
+from contracts.commit import Head
 from contracts.subjects import ANY, Guarded
 from services.bus.log import COMMIT_BYTES_MAX, Conflict, Heads, Refused, Stored
 
@@ -39,7 +41,7 @@ class Follower:
 
 
 class MemoryLog:
-    """A `Log` in one process's memory; see there for what each method promises. Nobody publishes `published` heads."""
+    """A `Log` in one process's memory; see there for what each method promises. `published` are the heads it gives."""
 
     def __init__(self) -> None:
         self.messages: list[Stored] = []
@@ -93,6 +95,11 @@ class MemoryLog:
         return {
             name: dict(of) for (where, name), of in self.published.items() if where == room and table in (ANY, name)
         }
+
+    async def leave_head(self, _: str, room: str, table: str, head: bytes) -> None:
+        """Keeps a head."""
+        left = decode(head, Head)
+        self.published.setdefault((room, table), {})[left.n] = left.hash
 
     def read(self, room: str, table: str, after: int = 0) -> AsyncIterator[Stored]:
         """Every message of a table after sequence `after`."""

@@ -61,6 +61,11 @@ class Replica:
         """Room and table."""
         return self.table.room, self.table.id
 
+    @property
+    def ready(self) -> bool:
+        """Whether anything may be decided on it: it is not halted, and has passed every head that is known."""
+        return self.halted is None and not self.known
+
     def turnstile(self, service: str) -> asyncio.Lock:
         """Lets one decision of a service at a time through; the others wait in the order of their arrival."""
         return self.turnstiles.setdefault(service, asyncio.Lock())

@@ -133,10 +133,13 @@ async def _move(where: Where, target: Where, table: Id) -> tuple[Done, list[str]
         await _at_rest(source, where.room, table)
     async with owned(target) as there:
         await ensure(there.client.jetstream(), there.settings.replicas)
-        stored = [(each.subject, each.data) async for each in there.log.read(where.room, table)]
-        if stored != list(log.messages[: len(stored)]):
-            raise NotWhole(f"the other server has another table {table} in room {where.room}")
-        changed, head = await Restoring(there, where.room, table).run(lambda _: log)
+
+        def same(stored: list[Message]) -> Whole:
+            if stored != list(log.messages[: len(stored)]):
+                raise NotWhole(f"the other server has another table {table} in room {where.room}")
+            return log
+
+        changed, head = await Restoring(there, where.room, table).run(same)
     return Done(table, changed, head.n, head.hash), [
         f"Table {table}: commits 1 to {head.n} are on the other server, head {head.n}:{head.hash}",
         "  There it is paused: resume_table has it play on.",

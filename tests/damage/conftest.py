@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from contracts.codec import digest
 from tests.damage.store import copied
 from tests.services.room import Caller, Room, a_room
 from tests.services.test_forged_log import played_on
@@ -21,6 +22,14 @@ class Played(msgspec.Struct):
     folder: Path
     exports: dict[str, Path]
     commits: dict[str, int]
+
+    def lines(self, table: str) -> list[bytes]:
+        """The commits of an export."""
+        return self.exports[table].read_bytes().splitlines()
+
+    def head(self, table: str) -> str:
+        """The SHA-256 of its last commit."""
+        return digest(self.lines(table)[-1])
 
     def copy(self, to: Path) -> Path:
         """A copy of the folder, to be damaged."""

@@ -55,6 +55,23 @@ def flip(block: Path, byte: int, bit: int = 2) -> None:
     block.write_bytes(data)
 
 
+def flip_commit(folder: Path, table: str, n: int) -> None:
+    record = of_table(folder, table)[n - 1]
+    flip(record.block, (record.start + record.end) // 2)
+
+
+def flip_last(folder: Path) -> None:
+    record = records(blocks(folder)[-1])[-1]
+    flip(record.block, record.end - 3)
+
+
+def cut(folder: Path) -> None:
+    """The last block ends in the middle of T4's third commit: T1 and T2 keep what they had before."""
+    record = of_table(folder, "T4")[2]
+    with record.block.open("r+b") as file:
+        file.truncate(record.start + 20)
+
+
 def copied(folder: Path, to: Path) -> Path:
     """A copy to be damaged."""
     return Path(shutil.copytree(folder, to))
