@@ -51,39 +51,6 @@ class Positions(Data, frozen=True):
     big_blind: Seat | None = None
 
 
-class Acceptance(Data, frozen=True):
-    """A command that is in the log: by whom, which, and the commit that answered it."""
-
-    actor: Actor
-    id: str
-    digest: Annotated[str, Meta(pattern="^[0-9a-f]{32}" + END)]
-    hand: int
-    n: int
-    head: Sha256
-
-
-class Departure(Data, frozen=True):
-    """Who left the table, when, and with how much (R10)."""
-
-    player: Id
-    stack: Chips
-    at: Instant
-
-
-class TableRecord(Data, frozen=True):
-    """All that the fold keeps between hands; a fold may begin with it."""
-
-    config: TableConfig
-    status: TableStatus
-    hands: int
-    sittings: int
-    seats: tuple[SeatRecord, ...] = ()
-    last: Positions | None = None
-    last_ended: Instant | None = None
-    accepted: tuple[Acceptance, ...] = ()
-    departures: tuple[Departure, ...] = ()
-
-
 class Post(Data, frozen=True):
     """A blind, ante or other post. `live`: part of the player's wager before the flop; else straight to the pot."""
 
@@ -152,3 +119,97 @@ class Pot(Data, frozen=True):
 
     amount: Chips
     seats: tuple[Seat, ...]
+
+
+type Code = Literal[
+    "malformed",
+    "oversized",
+    "unsupported_version",
+    "unknown_actor",
+    "not_allowed",
+    "unknown_table",
+    "table_exists",
+    "table_closed",
+    "paused",
+    "not_paused",
+    "stale",
+    "duplicate_id",
+    "busy",
+    "no_hand",
+    "hand_in_progress",
+    "not_seated",
+    "already_seated",
+    "seat_taken",
+    "table_full",
+    "buy_in_out_of_range",
+    "sitting_out",
+    "not_sitting_out",
+    "not_your_turn",
+    "illegal_action",
+    "below_minimum",
+    "above_maximum",
+    "not_a_whole_chip",
+    "halted",
+]
+
+
+class Allowed(Data, frozen=True):
+    """What would be accepted instead; only the fields that apply are there.
+
+    `actions` are those of the open turn, which is `turn` with the whole legal range and `number` its number; without
+    a turn they are commands. `minimum` and `maximum` bound an amount, `chip` is the unit that it must be a multiple of
+    unless it is one of the two; `seats` are the free seats, for `already_seated` the player's own; `hand` the table's
+    hand number.
+    """
+
+    actions: tuple[str, ...] = ()
+    turn: Turn | None = None
+    number: int | None = None
+    minimum: Chips | None = None
+    maximum: Chips | None = None
+    chip: Chips | None = None
+    seats: tuple[Seat, ...] = ()
+    hand: int | None = None
+    versions: tuple[int, ...] = ()
+    actors: tuple[str, ...] = ()
+
+
+class Acceptance(Data, frozen=True):
+    """A command that is in the log: by whom, which, and the commit that answered it.
+
+    `refused`, `message` and `allowed` are those of a refusal that is in the log. `at`: when, of a command that may come
+    again some hands later; none for an act, which its turn alone makes stale.
+    """
+
+    actor: Actor
+    id: str
+    digest: Annotated[str, Meta(pattern="^[0-9a-f]{32}" + END)]
+    hand: int
+    n: int
+    head: Sha256
+    refused: Code | None = None
+    message: str = ""
+    allowed: Allowed = Allowed()
+    at: Instant | None = None
+
+
+class Departure(Data, frozen=True):
+    """Who left the table, when, and with how much (R10)."""
+
+    player: Id
+    stack: Chips
+    at: Instant
+
+
+class TableRecord(Data, frozen=True):
+    """All that the fold keeps between hands; a fold may begin with it."""
+
+    config: TableConfig
+    status: TableStatus
+    hands: int
+    sittings: int
+    seats: tuple[SeatRecord, ...] = ()
+    last: Positions | None = None
+    last_ended: Instant | None = None
+    accepted: tuple[Acceptance, ...] = ()
+    departures: tuple[Departure, ...] = ()

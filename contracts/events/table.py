@@ -7,7 +7,9 @@ from contracts.data import Chips, Id, Instant, Milliseconds, Seat
 from contracts.events.base import Event
 from contracts.events.state import (
     Action,
+    Allowed,
     Betting,
+    Code,
     HandPlayer,
     Owed,
     Positions,
@@ -216,6 +218,14 @@ class HandEnded(Event, tag="hand_ended", frozen=True):
     ended_at: Instant
 
 
+class CommandRefused(Event, tag="command_refused", frozen=True):
+    """A command of a lobby or an operator was refused for good, with this answer: no copy of it is decided again."""
+
+    code: Code
+    message: str
+    allowed: Allowed = Allowed()
+
+
 type TableEvent = (
     TableOpened
     | OptionsChanged
@@ -239,4 +249,5 @@ type TableEvent = (
     | StreetClosed
     | BettingClosed
     | HandEnded
+    | CommandRefused
 )

@@ -199,6 +199,10 @@ def _revealed(table: Table, event: dealer_events.HandsRevealed) -> None:
     _hand(table).revealed = event.hands
 
 
+def _command_refused(_: Table, __: table_events.CommandRefused) -> None:
+    """The fold remembers it beside the accepted commands; at the table it changes nothing."""
+
+
 def _key_revealed(_: Table, __: dealer_events.HandKeyRevealed) -> None:
     """That a key was given out is kept in the log and changes nothing at the table."""
 
@@ -244,6 +248,7 @@ _EVOLVE: Final[dict[type[Event], Callable[[Table, Any], None]]] = {
     table_events.StreetClosed: _street_closed,
     table_events.BettingClosed: _betting_closed,
     table_events.HandEnded: _hand_ended,
+    table_events.CommandRefused: _command_refused,
     dealer_events.DeckShuffled: _shuffled,
     dealer_events.HoleCardsDealt: _dealt,
     dealer_events.BoardDealt: _board_dealt,

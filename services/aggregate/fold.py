@@ -5,13 +5,14 @@ from enum import Enum
 import msgspec
 
 from contracts.codec import decode_by, decode_commit, digest, encode
+from contracts.commands import Act
 from contracts.commit import COMMIT_VERSION, Cause, Commit
 from contracts.data import Instant
 from contracts.events import SERVICES, AnyEvent, Service, emitter_of, fact_of
 from contracts.events.state import Acceptance
-from contracts.events.table import HandStarted
+from contracts.events.table import CommandRefused, HandStarted
 from contracts.subjects import read_commit
-from services.aggregate.evolve import evolve
+from services.aggregate.evolve import evolve, replace
 from services.aggregate.table import Table
 
 
@@ -100,14 +101,23 @@ def fold(table: Table, commit: Commit, data: bytes) -> None:
     for event in commit.events:
         evolve(table, event)
     if commit.cause is not None:
-        _remember(table, commit.cause)
+        _remember(table, commit.cause, commit.events[0])
 
 
-def _remember(table: Table, cause: Cause) -> None:
+def _remember(table: Table, cause: Cause, event: AnyEvent) -> None:
     actor, command = cause.actor, cause.command
-    table.accepted[actor.kind, actor.name, command.id] = Acceptance(
-        actor=actor, id=command.id, digest=command_digest(cause), hand=command.hand, n=table.n, head=table.head
+    answered = Acceptance(
+        actor=actor,
+        id=command.id,
+        digest=command_digest(cause),
+        hand=command.hand,
+        n=table.n,
+        head=table.head,
+        at=None if isinstance(command, Act) else table.at,
     )
+    if isinstance(event, CommandRefused):
+        answered = replace(answered, refused=event.code, message=event.message, allowed=event.allowed)
+    table.accepted[actor.kind, actor.name, command.id] = answered
 
 
 def command_digest(cause: Cause) -> str:

@@ -86,8 +86,9 @@ class Table(msgspec.Struct, kw_only=True):
     """A table after commit `n`, whose SHA-256 is `head` and whose time is `at`.
 
     `config` is None before `table_opened`. `hands` is the number of the last hand started, `sittings` counts those who
-    ever sat down, `last` the last positions, `last_ended` when the last hand ended. `accepted` knows the commands of
-    this hand and the one before, by (kind, name, id). `stated_n` is the commit from which a fold could begin.
+    ever sat down, `last` the last positions, `last_ended` when the last hand ended. `accepted` knows the commands
+    that are in the log, refused ones included, of this hand and the one before, by (kind, name, id); acts excepted,
+    also those of the last minutes. `stated_n` is the commit from which a fold could begin.
     """
 
     room: str

@@ -47,12 +47,16 @@ type Publish = Callable[[str, bytes], None]
 
 
 class Rules(msgspec.Struct, frozen=True):
-    """The pure functions by which commands are read and decided."""
+    """The pure functions by which commands are read and decided.
+
+    `refused` gives the events by which a refusal is put into the log, () where it is not.
+    """
 
     read: Callable[[bytes], AnyCommand | Rejected]
     known: Callable[[Table, Cause], Accepted | Rejected | None]
     holds: Callable[[Table, AnyCommand], bool]
     decide: Callable[[Table, Cause, Instant], tuple[AnyEvent, ...] | Rejected]
+    refused: Callable[[Rejected, Cause], tuple[AnyEvent, ...]]
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -255,11 +259,13 @@ class Desk:
         decision = self.rules.decide(table, cause, at)
         if not isinstance(decision, Rejected):
             head = await self.loop.append(replica, decision, at, cause)
-            if head is None:
-                return None
-            return Accepted(id=cause.command.id, n=head.n, head=head.hash)
+            return Accepted(id=cause.command.id, n=head.n, head=head.hash) if head is not None else None
         if self.loop.is_owing(replica):
             return None  # a refusal may rest on what is owed: that has to be in the log first
+        written = self.rules.refused(decision, cause)
+        if written:  # what the append expects is the look at the tail
+            head = await self.loop.append(replica, written, at, cause)
+            return msgspec.structs.replace(decision, n=head.n, head=head.hash) if head is not None else None
         tail = await self.loop.log.tail(*replica.key)
         if (tail.sequence if tail is not None else 0) == sequence == replica.sequence:
             return decision

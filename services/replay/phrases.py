@@ -248,6 +248,7 @@ PHRASES: Final[dict[type[Event], Callable[[Table, Any, Table], str | Iterator[st
     table.StreetClosed: _street_closed,
     table.BettingClosed: _betting_closed,
     table.HandEnded: _hand_ended,
+    table.CommandRefused: lambda _, event, __: f"a command is refused ({event.code}): {event.message}",
     dealer.DeckShuffled: _shuffled,
     dealer.HoleCardsDealt: _dealt,
     dealer.BoardDealt: _board,

@@ -1,6 +1,6 @@
 """What each service should have said: every decider is run again, on the log's own state before a commit."""
 
-from contracts.commit import Commit
+from contracts.commit import Cause, Commit
 from contracts.events import AnyEvent
 from contracts.events.dealer import DeckShuffled, HandKeyRevealed
 from contracts.events.table import HandStarted, TableOpened
@@ -16,6 +16,7 @@ from services.rake import decider as rake
 from services.replay.cards import HandKeys, deck_as_recorded, opened
 from services.settlement import decider as settlement
 from services.table import decider as table_service
+from services.table.refusals import refused_events
 
 
 class Underivable(Exception):
@@ -63,9 +64,7 @@ def _events(table: Table, commit: Commit, keys: HandKeys) -> tuple[AnyEvent, ...
     match commit.by:
         case "table" if commit.cause is not None:
             decided = table_service.decide(table, commit.cause, commit.at)
-            if isinstance(decided, Rejected):
-                raise Underivable(f"this command is refused: {decided.code}, {decided.message}")
-            return decided
+            return _refused(decided, commit.cause) if isinstance(decided, Rejected) else decided
         case "table":
             return table_service.owes(table, commit.at)
         case "dealer":
@@ -74,6 +73,13 @@ def _events(table: Table, commit: Commit, keys: HandKeys) -> tuple[AnyEvent, ...
             return rake.owes(table, commit.at)
         case "settlement":
             return settlement.owes(table, commit.at)
+
+
+def _refused(rejected: Rejected, cause: Cause) -> tuple[AnyEvent, ...]:
+    written = refused_events(rejected, cause)
+    if not written:
+        raise Underivable(f"this command is refused: {rejected.code}, {rejected.message}")
+    return written
 
 
 def _of_the_dealer(table: Table, commit: Commit, keys: HandKeys) -> tuple[AnyEvent, ...]:

@@ -11,9 +11,10 @@ from services.bus.process import Process
 from services.bus.settings import Settings
 from services.table.decider import decide, holds, known, owes
 from services.table.intake import read_command
+from services.table.refusals import refused_events
 
 ROLE = Role("table", owes, ("dealer.hole_cards_dealt", "dealer.board_dealt", "settlement.pots_awarded"))
-RULES = Rules(read_command, known, holds, decide)
+RULES = Rules(read_command, known, holds, decide, refused_events)
 
 
 def build(process: Process) -> Service:

@@ -103,7 +103,7 @@ def owes(table: Table, at: Instant) -> tuple[AnyEvent, ...]:
 
 
 def known(table: Table, cause: Cause) -> Accepted | Rejected | None:
-    """The answer to a command whose id the log knows: its first acceptance, or that the id is taken; else None."""
+    """The answer to a command whose id the log knows: the first one again, or that the id is taken; else None."""
     command = cause.command
     first = table.accepted.get((cause.actor.kind, cause.actor.name, command.id))
     if first is None:
@@ -111,7 +111,16 @@ def known(table: Table, cause: Cause) -> Accepted | Rejected | None:
     if first.digest != command_digest(cause):
         message = f"Commit {first.n} answered another command with the id {command.id}; ids are used once."
         return refuse(table, cause, "duplicate_id", message)
-    return Accepted(id=command.id, n=first.n, head=first.head)
+    if first.refused is None:
+        return Accepted(id=command.id, n=first.n, head=first.head)
+    return Rejected(
+        code=first.refused,
+        message=first.message,
+        id=command.id,
+        allowed=first.allowed,
+        n=first.n,
+        head=first.head,
+    )
 
 
 def holds(table: Table, command: AnyCommand | None = None) -> bool:
@@ -133,7 +142,10 @@ def _rules_known(table: Table, config: TableConfig) -> bool:
 
 
 def _unfit(table: Table, cause: Cause) -> Rejected | None:
-    """What is refused without a look at the game: version, table, id, hand, sender, in this order."""
+    """What is refused without a look at the game: version, table, id, rules, hand, sender, in this order.
+
+    A table whose rules this release does not know is for a newer one to decide on (DESIGN 2).
+    """
     command = cause.command
     if command.v != COMMAND_VERSION:
         message = f"Commands of version {command.v} are not known here; version {COMMAND_VERSION} is."
@@ -150,6 +162,9 @@ def _unfit(table: Table, cause: Cause) -> Rejected | None:
     if known(table, cause) is not None:
         message = f"The id {command.id} is in the log already; a new command takes a new one."
         return refuse(table, cause, "duplicate_id", message)
+    if table.config is not None and not _rules_known(table, table.config):
+        message = f"Rules newer than {RULES_VERSION} are not known here; send the same command again."
+        return refuse(table, cause, "busy", message)
     if not table.hands - 1 <= command.hand <= table.hands:
         message = f"The table is at hand {table.hands}; a command seen from hand {command.hand} came too late or early."
         return refuse(table, cause, "stale", message, Allowed(hand=table.hands))
@@ -210,6 +225,6 @@ _DUTIES: Final[dict[str, Callable[[Table, TableConfig, Instant], tuple[AnyEvent,
     "act_for_player": lambda table, config, at: act_for_player(table, config, _hand(table), at),
     "close_betting": lambda table, config, _: play.closed(config, _hand(table).copy()),
     "end_hand": lambda table, _, at: end(table, _hand(table), at),
-    "restate": lambda table, _, __: restate(table),
+    "restate": lambda table, _, at: restate(table, at),
 }
 """What the table does for each of its duties."""

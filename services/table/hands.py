@@ -13,6 +13,12 @@ from services.aggregate.table import Hand, Table
 from services.table.blinds import hand_started, posts
 from services.table.button import Seating, seating
 
+MEMORY: Final = timedelta(minutes=10)
+"""For so long at least a command that came again gets its first answer, whatever was played meanwhile."""
+LASTING_MAX: Final = 200
+"""So many commands are remembered for that long, beside those of the last two hands."""
+KNOWN_MAX: Final = 1000
+"""So many commands are remembered at most: what is stated has to fit into one message."""
 RETURN_WINDOW: Final = timedelta(minutes=120)
 """How long the table remembers with how much a player left (R10)."""
 
@@ -27,9 +33,9 @@ def start(table: Table, at: Instant) -> tuple[AnyEvent, ...]:
     return (hand_started(table, at, seated.positions, seated.dealt, taken, record),)
 
 
-def restate(table: Table) -> tuple[AnyEvent, ...]:
+def restate(table: Table, at: Instant) -> tuple[AnyEvent, ...]:
     """All that is kept between hands, said again."""
-    return (TableRestated(table=table.record(_recent(table))),)
+    return (TableRestated(table=table.record(_known(table, table.hands + 1, at))),)
 
 
 def _record(table: Table, seated: Seating, at: Instant) -> TableRecord:
@@ -45,15 +51,29 @@ def _record(table: Table, seated: Seating, at: Instant) -> TableRecord:
         )
         for record in table.seats.values()
     )
-    accepted = tuple(
-        known for known in table.accepted.values() if known.n > table.stated_n or known.hand >= table.hands
-    )
     departures = tuple(left for left in table.departures if left.at + RETURN_WINDOW > at)
-    return replace(table.record(accepted), seats=seats, departures=departures)
+    return replace(table.record(_known(table, table.hands, at)), seats=seats, departures=departures)
 
 
-def _recent(table: Table) -> tuple[Acceptance, ...]:
-    return tuple(known for known in table.accepted.values() if known.n > table.stated_n)
+def _known(table: Table, hand: int, at: Instant) -> tuple[Acceptance, ...]:
+    """The commands that are still to be known: those since the last statement or that name `hand`, and lately others.
+
+    Where they are too many, players' go first, then the oldest: a player must not have a wallet's command forgotten.
+    """
+    recent, lasting = [], []
+    for known in table.accepted.values():
+        if known.n > table.stated_n or known.hand >= hand:
+            recent.append(known)
+        elif known.at is not None and known.at + MEMORY > at:
+            lasting.append(known)
+    kept = _newest(_newest(lasting, LASTING_MAX) + recent, KNOWN_MAX)
+    return tuple(sorted(kept, key=lambda known: known.n))
+
+
+def _newest(known: list[Acceptance], most: int) -> list[Acceptance]:
+    if len(known) <= most:
+        return known
+    return sorted(known, key=lambda each: (each.actor.kind != "player", each.n))[-most:]
 
 
 def end(table: Table, hand: Hand, at: Instant) -> tuple[AnyEvent, ...]:

@@ -1,7 +1,11 @@
 """Why a command changes nothing, and what would be accepted instead."""
 
+from typing import Final
+
 from contracts.commit import Cause
+from contracts.events import AnyEvent
 from contracts.events.state import Turn
+from contracts.events.table import CommandRefused
 from contracts.outcomes import Allowed, Code, Rejected
 from services.aggregate.table import Hand, Table
 
@@ -16,6 +20,39 @@ def refuse(table: Table, cause: Cause, code: Code, message: str, allowed: Allowe
         n=table.n,
         head=table.head,
     )
+
+
+_PASSING: Final[frozenset[Code]] = frozenset(
+    {
+        "table_exists",
+        "paused",
+        "not_paused",
+        "no_hand",
+        "hand_in_progress",
+        "not_seated",
+        "already_seated",
+        "seat_taken",
+        "table_full",
+        "buy_in_out_of_range",
+        "sitting_out",
+        "not_sitting_out",
+        "illegal_action",
+        "below_minimum",
+        "above_maximum",
+    }
+)
+"""What the table may no longer say a moment later: a second copy of the command could be accepted."""
+
+
+def refused_events(rejected: Rejected, cause: Cause) -> tuple[AnyEvent, ...]:
+    """The events that make a refusal final; () where it is not written down.
+
+    A refusal that rests on the table's passing state is in the log if wallets may depend on it: if a lobby or an
+    operator asked. A player's is not, for players must not be able to fill the log.
+    """
+    if cause.actor.kind == "player" or rejected.code not in _PASSING:
+        return ()
+    return (CommandRefused(code=rejected.code, message=rejected.message, allowed=rejected.allowed),)
 
 
 def legal(hand: Hand) -> Allowed:

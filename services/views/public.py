@@ -8,6 +8,7 @@ from contracts.events import AnyEvent
 from contracts.events.dealer import DeckShuffled, HandKeyRevealed, HandsRevealed, SealedSeed
 from contracts.events.state import SeatRecord, TableRecord
 from contracts.events.table import (
+    CommandRefused,
     HandStarted,
     LeaveRequested,
     SitOutRequested,
@@ -43,7 +44,14 @@ def public_event(event: AnyEvent) -> AnyEvent | None:
     decision.
     """
     match event:
-        case HandsRevealed() | HandKeyRevealed() | SitOutRequested() | LeaveRequested() | TopUpQueued():
+        case (
+            HandsRevealed()
+            | HandKeyRevealed()
+            | SitOutRequested()
+            | LeaveRequested()
+            | TopUpQueued()
+            | CommandRefused()
+        ):
             return None
         case DeckShuffled():
             return replace(event, seed=SealedSeed(key_id=event.seed.key_id, nonce="", ciphertext=""))

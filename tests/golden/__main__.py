@@ -28,8 +28,13 @@ def write(version: str) -> None:
 
 
 def close(played: Session) -> None:
-    """The last hand's key is given out, and the operator pauses the table, opens it again, and closes it."""
+    """The last hand's key is given out, and the operator pauses the table, opens it again, and closes it.
+
+    A command too many is refused, for good.
+    """
     played.append("dealer", (HandKeyRevealed(hand=played.table.hands, to="auditor"),))
+    again = played.send("operator", "floor", lambda key, hand: ResumeTable(id=key, hand=hand))
+    assert again is not None
     for command in (PauseTable, ResumeTable, PauseTable, CloseTable):
         refused = played.send("operator", "floor", lambda key, hand, command=command: command(id=key, hand=hand))  # type: ignore[misc]
         assert refused is None, refused

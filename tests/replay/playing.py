@@ -25,6 +25,7 @@ from services.dealer.vault import HandName, MasterKeys
 from services.rake import decider as rake
 from services.settlement import decider as settlement
 from services.table import decider as table_service
+from services.table.refusals import refused_events
 
 ROOM: Final = "main"
 BEGINNING: Final = datetime(2026, 3, 1, 20, 0, tzinfo=UTC)
@@ -103,10 +104,13 @@ class Session:
         asked = command(f"c{self._sent}", self.table.hands)
         cause = Cause(actor=Actor(kind=kind, name=name), arrived=self.at, command=asked)
         decided = table_service.decide(self.table, cause, self.at)
-        if isinstance(decided, Rejected):
-            return decided
-        self.append("table", decided, cause)
-        return None
+        if not isinstance(decided, Rejected):
+            self.append("table", decided, cause)
+            return None
+        written = refused_events(decided, cause)
+        if written:
+            self.append("table", written, cause)
+        return decided
 
     def owed(self) -> tuple[Service, tuple[AnyEvent, ...]]:
         found = debt(self.table)

@@ -145,7 +145,9 @@ async def in_a_hand(story: Story, room: Room) -> None:
     allowed = await story.refuses("stale", "at hand 1", replace(act("fold"), hand=7), by=mine)
     assert allowed == Allowed(hand=1)
     await story.refuses("hand_in_progress", "Hand 1", CloseTable(id="", hand=1))
-    assert await room.picture(story.lobby, "T1", lambda _: True) == picture
+    now = await room.picture(story.lobby, "T1", lambda _: True)
+    assert now.n == picture.n + 1, "only what was refused to the lobby is in the log"
+    assert replace(now, n=picture.n, head=picture.head) == picture
     await story.accepts(act("call"), by=mine)
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from contracts.codec import decode_commit, encode
 from contracts.commands import OpenTable, TakeSeat
+from contracts.events.table import CommandRefused
 from contracts.subjects import command, query
 from services.bus.connection import settle
 from services.bus.streams import HEADS, REFUSALS, TABLES
@@ -40,9 +41,13 @@ async def test_an_answer_that_is_pointed_at_somebody_else_is_stored_nowhere(tmp_
             await lobby.client.publish(query("table", ROOM, "T1", "lobby", "lobby"), b"{}", reply)
             await operator.client.publish(query("log", ROOM, "T1", "operator", "operator"), b"{}", reply)
         refusals = await room.refusals(deploy, "T1", len(POINTED_AT))
-        await room.picture(lobby, "T1", lambda seen: seen.n == 1)
+        last = len(before) + len(POINTED_AT)
+        await room.picture(lobby, "T1", lambda seen: seen.n == last)
         assert [refusal.code for refusal in refusals] == ["buy_in_out_of_range"] * len(POINTED_AT)
-        assert await room.log("T1") == before
+        log = await room.log("T1")
+        assert log[: len(before)] == before
+        added = [decode_commit(stored.data).events[0] for stored in log[len(before) :]]
+        assert [type(event) for event in added] == [CommandRefused] * len(POINTED_AT)
         info = deploy.client.jetstream()
         assert [(await info.stream_info(name)).config.name for name in (TABLES, HEADS, REFUSALS)]
 

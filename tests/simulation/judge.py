@@ -9,7 +9,7 @@ from contracts.data import Instant
 from contracts.events import Event
 from contracts.events.dealer import BoardDealt, HandsRevealed
 from contracts.events.state import Turn
-from contracts.events.table import HandEnded, PlayerLeft, PlayerSeated, StackToppedUp
+from contracts.events.table import CommandRefused, HandEnded, PlayerLeft, PlayerSeated, StackToppedUp
 from contracts.outcomes import Accepted, Outcome, Rejected
 from contracts.subjects import CommandSubject, read_commit
 from services.aggregate.debts import debt
@@ -21,8 +21,8 @@ from tests.simulation.virtual_loop import Owner
 UNDECIDED = ("busy", "halted")
 """Answers that leave open what becomes of a command."""
 
-FORGOTTEN = ("stale", "table_exists")
-"""Answers to a command of an old hand: the table no longer knows whether it was accepted."""
+UNWRITTEN = ("stale", "unknown_table", "table_closed", "not_allowed", "duplicate_id", "malformed", "oversized")
+"""Refusals that rest on nothing that passes: they are final though the log does not hold them."""
 
 type CommandId = tuple[str, str, str, str]
 """Table, kind of actor, name, id."""
@@ -46,11 +46,20 @@ class Copy(NamedTuple):
     tail: int
 
 
+class Answered(NamedTuple):
+    """The commit that answers a command, and how it was refused, if it was."""
+
+    n: int
+    head: str
+    refusal: CommandRefused | None
+
+
 class Judge:
     """The true fold of each table, and all `violations` so far.
 
-    `reversed` counts commands that were refused and taken on a later copy. For a decision in a hand that is a fault;
-    other commands are not tied to one moment of the table, so that it can happen to them.
+    `reversed` counts players' commands that were refused and taken on a later copy. For a decision in a hand that is a
+    fault, and for whatever a lobby or an operator asked; a player's other commands are not tied to one moment of the
+    table, and their refusals are not in the log, so that it can happen to them.
     """
 
     def __init__(self) -> None:
@@ -62,7 +71,7 @@ class Judge:
         self.refused: dict[CommandId, str] = {}
         self.reversed = 0
         self.unavailable = 0
-        self._causes: dict[CommandId, int] = {}
+        self._causes: dict[CommandId, Answered] = {}
         self._chips: dict[str, int] = {}
         self._copies: dict[str, Copy] = {}
         self._doubts: dict[tuple[str, str], tuple[int, bytes]] = {}
@@ -124,12 +133,14 @@ class Judge:
         actor = commit.cause.actor
         key = (commit.table, actor.kind, actor.name, commit.cause.command.id)
         if key in self._causes:
-            self.says(f"{key} is the cause of commits {self._causes[key]} and {commit.n}")
+            self.says(f"{key} is the cause of commits {self._causes[key].n} and {commit.n}")
         if key in self.refused:
             self.reversed += 1
-            if isinstance(commit.cause.command, Act):
+            if actor.kind != "player" or isinstance(commit.cause.command, Act):
                 self.says(f"{key} was refused ({self.refused[key]}) and is the cause of commit {commit.n}")
-        self._causes[key] = commit.n
+        event = commit.events[0]
+        refusal = event if isinstance(event, CommandRefused) else None
+        self._causes[key] = Answered(commit.n, self.entries[commit.table][-1].head, refusal)
 
     def _cards_once(self, table: Table) -> None:
         hand = table.hand
@@ -157,20 +168,36 @@ class Judge:
             self._was_refused(copy, outcome)
 
     def _was_accepted(self, copy: Copy, outcome: Accepted) -> None:
-        n = self._causes.get(copy.key)
-        if n is None or (outcome.n, outcome.head) != (n, self.entries[copy.key[0]][n - 1].head):
-            self.says(f"{copy.key} is told to be accepted by commit {outcome.n}; the log has {n}")
+        first = self._causes.get(copy.key)
+        if first is None or first.refusal is not None or (outcome.n, outcome.head) != first[:2]:
+            self.says(f"{copy.key} is told to be accepted by commit {outcome.n}; the log has {first}")
         self.accepted += 1
 
     def _was_refused(self, copy: Copy, outcome: Rejected) -> None:
-        table = copy.key[0]
-        forgotten = outcome.code in FORGOTTEN and copy.command.hand < self.table(table).hands - 1
-        if copy.key in self._causes and not forgotten:
-            self.says(f"{copy.key} is refused ({outcome.code}) and is the cause of commit {self._causes[copy.key]}")
-        self.refused[copy.key] = outcome.code
+        first, code = self._causes.get(copy.key), outcome.code
+        self.refused[copy.key] = code
+        if first is not None and first.refusal is not None:
+            answer = (
+                outcome.n,
+                outcome.head,
+                CommandRefused(code=code, message=outcome.message, allowed=outcome.allowed),
+            )
+            if answer != first:
+                self.says(f"{copy.key} is refused by {answer}, and another time by {first}")
+            return
+        table = self.table(copy.key[0])
+        forgotten = code == "stale" and isinstance(copy.command, Act) and copy.command.hand < table.hands - 1
+        if first is not None and not forgotten:
+            self.says(f"{copy.key} is refused ({code}) and is the cause of commit {first.n}")
+        if copy.key[1] != "player" and code not in UNWRITTEN:
+            self.says(f"{copy.key} is refused ({code}), and nothing in the log says so")
+        self._refused_at(copy, outcome)
+
+    def _refused_at(self, copy: Copy, outcome: Rejected) -> None:
+        """A refusal names a commit that is not older than the one that the copy could have seen."""
         if outcome.n < copy.tail:
             self.says(f"{copy.key} is refused at commit {outcome.n}; {copy.tail} was the tail when it arrived")
-        entries = self.entries[table]
+        entries = self.entries[copy.key[0]]
         if outcome.n > len(entries):
             self.says(f"{copy.key} is refused at commit {outcome.n}, which is not in the log")
         elif outcome.n > 0:

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from contracts.codec import decode_outcome, digest, encode
-from contracts.commands import Act, PauseTable, TakeSeat
+from contracts.commands import Act, LeaveTable, PauseTable, TakeSeat
 from contracts.commit import COMMIT_VERSION, Commit
 from contracts.events import AnyEvent, fact_of
 from contracts.events.dealer import HoleCardsDealt
@@ -203,6 +203,35 @@ def test_a_refusal_waits_for_what_the_table_itself_owes() -> None:
     (answer,) = map(decode_outcome, answers)
     assert isinstance(answer, Rejected)
     assert answer.code == "busy"
+
+
+def test_a_refused_buy_in_is_not_accepted_on_a_second_copy() -> None:
+    """The wallet gives the money back on the first answer; the table must not sit the player down on the second."""
+    log, answers = MemoryLog(), dict[str, bytes]()
+    take = encode(TakeSeat(id="a", player="P9", buy_in=1000, seat=2))
+
+    async def story() -> None:
+        await told(log, TableOpened(config=CONFIG), seated(2))
+        over = follower(log)
+        await over.start()
+        desk = Desk(loop_over(log, over), RULES, answers.__setitem__)
+        desk.submit(command("main", "T1", "lobby", "lobby"), "_R_.1", take)
+        await asyncio.sleep(1)
+        desk.submit(command("main", "T1", "player", "P2"), "_R_.2", encode(LeaveTable(id="b")))
+        await asyncio.sleep(1)
+        other = follower(log)
+        await other.start()
+        again = Desk(loop_over(log, other), RULES, answers.__setitem__)
+        again.submit(command("main", "T1", "lobby", "lobby"), "_R_.3", take)
+        await asyncio.sleep(1)
+        assert other.replica("main", "T1").table.seats == {}
+
+    in_virtual_time(story())
+    first = decode_outcome(answers["_R_.1"])
+    assert isinstance(first, Rejected)
+    assert (first.code, first.n, first.head) == ("seat_taken", 3, digest(log.messages[2].data))
+    assert isinstance(decode_outcome(answers["_R_.2"]), Accepted)
+    assert answers["_R_.3"] == answers["_R_.1"]
 
 
 def test_a_debt_that_cannot_be_paid_stops_no_later_command() -> None:
