@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from contracts.codec import digest
 from contracts.data import Data, Id, Sha256
 from services.aggregate.fold import Verdict, read
@@ -11,21 +13,25 @@ from services.aggregate.table import Table
 from services.bus import reader
 from services.bus.outline import outline_of
 from services.bus.reading import Message
+from services.command_line.key_files import Keys, keys_of
 from services.command_line.printing import print_bytes, print_json, print_lines
 from services.command_line.refusals import CannotRead, WrongArgument
-from services.command_line.sources import Opened, hand_keys, heads_of, opened
+from services.command_line.sources import Opened, heads_of, opened
 from services.command_line.where import Where
 from services.replay import files
-from services.replay.cards import HandKeys
 from services.replay.exports import json_lines
-from services.replay.findings import Finding, exit_code
+from services.replay.findings import NOT_DERIVED, SAME, Finding, exit_code
 from services.replay.verification import Heads, Verification, verify
 
 FINDINGS_PRINTED_MAX: Final = 50
+NOBODY_VOUCHES: Final = "nothing vouches for the end of the log: compare the head"
 
 
 class Report(Data, frozen=True):
-    """What was verified of one table, and what was found. `ignored` messages are no part of the log."""
+    """What was verified of one table, and what was found. `ignored` messages are no part of the log.
+
+    `notes` are no faults: which keys were not used, how to verify a part, that nothing vouches for the end.
+    """
 
     table: Id
     first: int
@@ -36,15 +42,17 @@ class Report(Data, frozen=True):
     ignored: int
     code: int
     findings: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 async def verify_live(
     where: Where, table: Id | None, hand: int | None, *, heads: Sequence[str], key_files: Sequence[Path], json: bool
 ) -> int:
     """Verifies one table of a room, one hand of it, or all tables."""
-    known, keys = heads_of(heads), hand_keys(key_files)
-    if table is None and (known or keys):
+    known = heads_of(heads)
+    if table is None and (known or key_files):
         raise WrongArgument("--head and --hand-keys are of one table: name it")
+    keys = keys_of(key_files, table, hand) if table is not None else Keys({})
     async with opened(where) as room:
         names = [table] if table is not None else await _tables(room, where.room)
         if not names:
@@ -58,21 +66,24 @@ async def _tables(room: Opened, name: Id) -> list[Id]:
     return sorted({*await room.log.heads(name), *await room.log.tables(name)})
 
 
-async def _verify_table(room: Opened, name: Id, table: Id, hand: int | None, heads: Heads, keys: HandKeys) -> Report:
+async def _verify_table(room: Opened, name: Id, table: Id, hand: int | None, heads: Heads, keys: Keys) -> Report:
     published = (await room.log.heads(name, table)).get(table, {})  # before the log (DESIGN 1)
     both: Mapping[int, Sha256] = {**published, **heads}
     if hand is None:
         start = await _beginning(room, name, table, both)
     else:
         start = await reader.from_hand(room.log, name, table, hand)
-    verification = Verification(start.table.copy(), heads=both, keys=keys)
+    verification = Verification(start.table.copy(), heads=both, keys=keys.by_hand)
     findings: list[Finding] = []
+    to_the_end = True
     async for message in reader.messages(room.log, start):
         if hand is not None and _of_a_later_hand(verification.table, message, hand):
+            to_the_end = False
             break
         findings += verification.take(message)
     findings += verification.finish(whole=hand is None)
-    return _report(start.table, verification, findings)
+    report = _report(start.table, verification, findings, keys.unused)
+    return _vouched_for(report, both) if to_the_end else report
 
 
 async def _beginning(room: Opened, name: Id, table: Id, heads: Heads) -> reader.Start:
@@ -102,22 +113,42 @@ def verify_file(
     json: bool,
 ) -> int:
     """Verifies an exported log, or one hand of it; `name`, if given, is the table that it has to be of."""
-    known, keys = heads_of(heads), hand_keys(key_files)
+    known = heads_of(heads)
     try:
+        whole = list(files.messages(room, path))
+        if not whole:
+            raise CannotRead(f"{path} is empty")
         table = files.table_of(path) if name is None else name
-        messages = list(files.messages(room, path))
     except OSError as error:
         raise CannotRead(f"{path}: {error.strerror}") from error
-    if not messages:
-        raise CannotRead(f"{path} is empty")
-    start, messages = _part(Table(room=room, id=table), messages, hand, known)
-    verification = Verification(start.copy(), exported=True, heads=known, keys=keys)
+    keys = keys_of(key_files, table, hand)
+    start, messages = _part(Table(room=room, id=table), whole, hand, known)
+    verification = Verification(start.copy(), exported=True, heads=known, keys=keys.by_hand)
     if hand is None:
         findings = list(verify(messages, verification))
     else:
         findings = [finding for message in messages for finding in verification.take(message)]
         findings += verification.finish(whole=False)
-    return _say([_report(start, verification, findings)], json=json)
+    notes = (*keys.unused, *(_how_to_verify_a_part(path, table, messages[0]) if start.n == 0 else ()))
+    report = _report(start, verification, findings, notes)
+    return _say([_vouched_for(report, known) if messages[-1] is whole[-1] else report], json=json)
+
+
+def _how_to_verify_a_part(path: Path, table: Id, first: Message) -> Iterator[str]:
+    """What to do about a file that holds no beginning of a log, and was not said to be a part."""
+    outline = outline_of(first[1])
+    if outline is not None and outline.n > 1:
+        yield (
+            f"to verify a part of a log, name its hand: `croupier verify {table} {outline.hand} --file {path}`, "
+            f"or give the commit before it: `--head {outline.n - 1}:{outline.prev}` as somebody else knows it"
+        )
+
+
+def _vouched_for(report: Report, heads: Heads) -> Report:
+    """The report of a log up to its end, with a note where nobody but the log says that it ends there."""
+    if report.code not in (SAME, NOT_DERIVED) or report.last in heads:
+        return report
+    return msgspec.structs.replace(report, notes=(*report.notes, NOBODY_VOUCHES))
 
 
 def _part(empty: Table, messages: list[Message], hand: int | None, heads: Heads) -> tuple[Table, list[Message]]:
@@ -145,7 +176,7 @@ def _hand_of(data: bytes) -> int | None:
     return outline.hand if outline is not None else None
 
 
-def _report(start: Table, verification: Verification, findings: Sequence[Finding]) -> Report:
+def _report(start: Table, verification: Verification, findings: Sequence[Finding], notes: tuple[str, ...]) -> Report:
     return Report(
         table=start.id,
         first=start.n + 1,
@@ -156,6 +187,7 @@ def _report(start: Table, verification: Verification, findings: Sequence[Finding
         ignored=verification.ignored,
         code=exit_code(findings),
         findings=tuple(findings),
+        notes=notes,
     )
 
 
@@ -180,10 +212,10 @@ _VERDICTS: Final = (
 def _words(report: Report) -> Iterator[str]:
     what = f"commits {report.first} to {report.last}, {report.hands} {'hand' if report.hands == 1 else 'hands'}"
     yield f"Table {report.table}: {_VERDICTS[report.code]} ({what}, head {report.last}:{report.head})"
-    if report.findings and report.findings[0].field == "n" and report.findings[0].n == 1:
-        yield "  to verify a part of a log, name its hand, or give the commit before it with --head N:HASH"
+    for note in report.notes:
+        yield f"  {note}"
     if report.ignored:
-        yield f"  {report.ignored} messages in the stream are no part of the log"
+        yield f"  {report.ignored} {'message' if report.ignored == 1 else 'messages'} in the stream, no part of the log"
     for finding in report.findings[:FINDINGS_PRINTED_MAX]:
         yield f"  {finding}"
     if len(report.findings) > FINDINGS_PRINTED_MAX:

@@ -3,8 +3,7 @@
 import asyncio
 import contextlib
 import os
-from collections.abc import AsyncIterator, Iterable, Iterator
-from pathlib import Path
+from collections.abc import AsyncIterator, Iterable
 from typing import Final, NamedTuple
 
 import msgspec
@@ -12,7 +11,6 @@ from nats.aio.client import Client
 
 from contracts import subjects
 from contracts.data import Id, Sha256
-from contracts.queries import HandKey
 from services.bus import logging
 from services.bus.connection import Line, connect
 from services.bus.credentials import Credentials
@@ -168,18 +166,3 @@ def heads_of(texts: Iterable[str]) -> dict[int, Sha256]:
             raise WrongArgument(f"--head {text!r} is not N:HASH, a commit's number and its SHA-256 in hexadecimal")
         found[int(n)] = known
     return found
-
-
-def hand_keys(paths: Iterable[Path]) -> dict[int, HandKey]:
-    """The hand keys in files, one key or a list of keys each, by hand. Raises `WrongArgument` or `CannotRead`."""
-    return {key.hand: key for path in paths for key in _keys_in(path)}
-
-
-def _keys_in(path: Path) -> Iterator[HandKey]:
-    try:
-        found = msgspec.json.decode(path.read_bytes(), type=HandKey | list[HandKey])
-    except OSError as error:
-        raise CannotRead(f"{path}: {error.strerror}") from error
-    except msgspec.MsgspecError as error:
-        raise WrongArgument(f"{path} is no file of hand keys: {error}") from error
-    yield from found if isinstance(found, list) else [found]

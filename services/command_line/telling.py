@@ -1,6 +1,7 @@
 """`croupier replay` and `croupier reveal`: a hand as text, a state in the middle of it, and the key to its cards."""
 
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,9 +18,10 @@ from services.aggregate.table import Table
 from services.bus import reader
 from services.bus.log import Log
 from services.bus.reading import Reading, Unreadable
+from services.command_line.key_files import keys_of
 from services.command_line.printing import print_json, print_lines
 from services.command_line.refusals import CannotRead, WrongArgument
-from services.command_line.sources import REQUEST_S, asking, hand_keys, opened
+from services.command_line.sources import REQUEST_S, asking, opened
 from services.command_line.where import Where
 from services.dealer.vault import CannotOpen, DeckDiffers
 from services.replay.narration import told
@@ -34,7 +36,7 @@ DEALER = "dealer"
 
 async def replay(where: Where, table: Id, hand: int, *, at: int | None, key_files: Sequence[Path], json: bool) -> int:
     """Tells a hand, or shows the state of the table after one of its commits."""
-    keys = hand_keys(key_files)
+    keys = keys_of(key_files, table, hand)
     async with opened(where) as room:
         start = await reader.from_hand(room.log, where.room, table, hand)
         commits = [pair async for pair in reader.commits(room.log, start, hand)]
@@ -42,13 +44,16 @@ async def replay(where: Where, table: Id, hand: int, *, at: int | None, key_file
     if at is not None:
         return _state(_after(start.table, commits, at, hand), json=json)
     try:
-        lines = list(told(before, commits, keys))
+        lines = list(told(before, commits, keys.by_hand))
     except (CannotOpen, DeckDiffers) as error:
         raise WrongArgument(str(error)) from error
     if json:
-        print_json({"room": where.room, "table": table, "hand": hand, "lines": lines})
+        notes = {"notes": keys.unused} if keys.unused else {}
+        print_json({"room": where.room, "table": table, "hand": hand, "lines": lines, **notes})
     else:
         print_lines(lines)
+        for note in keys.unused:
+            print(note, file=sys.stderr)
     return 0
 
 

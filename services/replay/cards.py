@@ -59,7 +59,10 @@ def opened(table: Id, number: int, rules: int, shuffled: DeckShuffled, keys: Han
         secret = bytes.fromhex(key.key)
     except ValueError as error:
         raise CannotOpen(f"the key of hand {number} is not hexadecimal") from error
-    return open_hand(secret, HandName(table, number, rules), shuffled)
+    try:
+        return open_hand(secret, HandName(table, number, rules), shuffled)
+    except CannotOpen as error:
+        raise CannotOpen(f"{error}; it may be the key that is wrong, and not the log") from error
 
 
 def deck_as_recorded(commit: Commit) -> Deck:

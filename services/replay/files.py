@@ -25,10 +25,17 @@ def subject_of(room: Id, data: bytes) -> str:
 
 
 def messages(room: Id, path: Path) -> Iterator[Message]:
-    """The messages of an exported log, line by line. Raises `OSError`."""
+    """The messages of an exported log, line by line. Raises `OSError`.
+
+    Raises `Unreadable` for lines that a copy has changed, or put in: every commit's hash would be another.
+    """
     with path.open("rb") as file:
-        for line in file:
+        for number, line in enumerate(file, 1):
             data = line.removesuffix(b"\n")
+            if data.endswith(b"\r"):
+                raise Unreadable(f"{path}: line {number} ends with CR and LF: those of an export end with LF alone")
+            if not data:
+                raise Unreadable(f"{path}: line {number} is blank: each line of an export is a commit")
             yield subject_of(room, data), data
 
 

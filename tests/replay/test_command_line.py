@@ -4,6 +4,7 @@ import asyncio
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from contracts.codec import decode_commit, encode
 from contracts.events.table import HandStarted
 from services import cli
 from services.command_line import commands, overview
-from services.command_line.sources import hand_keys
+from services.command_line.key_files import keys_of
 from tests.replay.conftest import store
 from tests.replay.playing import MASTERS, Session
 
@@ -97,8 +98,11 @@ def test_a_hand_is_exported_and_verified_alone(room: Path, tmp_path: Path, nlhe:
     assert croupier("verify", "nlhe-1", 3, "--data", room, "--hand-keys", keys).code == 0
     alone = croupier("verify", "--file", file)
     assert alone.code == 1
-    assert "to verify a part of a log, name its hand" in alone.out
     first = decode_commit(of_hand[0])
+    assert (
+        f"to verify a part of a log, name its hand: `croupier verify nlhe-1 3 --file {file}`, "
+        f"or give the commit before it: `--head {first.n - 1}:{first.prev}` as somebody else knows it"
+    ) in alone.out
     assert croupier("verify", "--file", file, "--head", f"{first.n - 1}:{first.prev}").code == 0
 
 
@@ -115,10 +119,79 @@ def test_an_altered_file_is_different_and_a_damaged_one_unreadable(tmp_path: Pat
     assert croupier("verify", "--file", file).code == 2
 
 
+def test_a_key_that_is_not_of_what_is_asked_for_is_said_to_be_unused(
+    room: Path, tmp_path: Path, nlhe: Session, plo8: Session
+) -> None:
+    other, own, foreign = (tmp_path / name for name in ("other.json", "own.json", "foreign.json"))
+    other.write_bytes(msgspec.json.encode(nlhe.hand_key(3)))
+    own.write_bytes(msgspec.json.encode(nlhe.hand_key(4)))
+    foreign.write_bytes(msgspec.json.encode(plo8.hand_key(4)))
+    here = ("--data", room, "--hand-keys")
+    said = f"{other}: the key of hand 3 at table nlhe-1 does not belong to hand 4 at table nlhe-1, and was not used"
+    for command in ("verify", "replay"):
+        alone = croupier(command, "nlhe-1", 4, *here, other)
+        assert (alone.code, alone.out, alone.err) == (2, "", f"croupier: {said}\n")
+        both = croupier(command, "nlhe-1", 4, *here, other, "--hand-keys", own, "--hand-keys", foreign)
+        assert both.code == 0
+        assert f"{said}\n" in both.out + both.err
+        assert f"{foreign}: the key of hand 4 at table plo8-2 does not belong to hand 4 at table nlhe-1" in (
+            both.out + both.err
+        )
+    whole = croupier("verify", "nlhe-1", *here, foreign, "--hand-keys", own, "--json")
+    assert whole.code == 0
+    assert whole.json()["tables"][0]["notes"] == [
+        f"{foreign}: the key of hand 4 at table plo8-2 does not belong to table nlhe-1, and was not used"
+    ]
+
+
+def test_a_key_that_does_not_open_the_deck_may_itself_be_wrong(room: Path, tmp_path: Path, nlhe: Session) -> None:
+    keys = tmp_path / "keys.json"
+    keys.write_bytes(msgspec.json.encode(msgspec.structs.replace(nlhe.hand_key(2), hand=1)))
+    for command, code in (("verify", 1), ("replay", 2)):
+        wrong = croupier(command, "nlhe-1", 1, "--data", room, "--hand-keys", keys)
+        assert wrong.code == code
+        assert "it may be the key that is wrong, and not the log" in wrong.out + wrong.err
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda data: data.replace(b"\n", b"\r\n"), "line 1 ends with CR and LF: those of an export end with LF alone"),
+        (lambda data: data.replace(b"\n", b"\n\n", 1), "line 2 is blank: each line of an export is a commit"),
+        (lambda data: data + b"\n", "is blank: each line of an export is a commit"),
+    ],
+)
+def test_line_ends_that_a_copy_has_changed_are_said_in_one_sentence(
+    tmp_path: Path, nlhe: Session, change: Callable[[bytes], bytes], said: str
+) -> None:
+    file = tmp_path / "log.jsonl"
+    file.write_bytes(change(b"".join(line + b"\n" for line in nlhe.lines)))
+    ran = croupier("verify", "--file", file)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith(f"croupier: {file}: line ")
+    assert said in ran.err
+
+
+NOBODY = "nothing vouches for the end of the log: compare the head"
+
+
+def test_a_sound_log_whose_end_nobody_vouches_for_is_said_to_be_such(room: Path, tmp_path: Path, nlhe: Session) -> None:
+    """DESIGN 1: a log that was cut off is sound up to there."""
+    file = tmp_path / "log.jsonl"
+    file.write_bytes(b"".join(line + b"\n" for line in nlhe.lines[:-4]))
+    assert NOBODY in croupier("verify", "--file", file).out
+    file.write_bytes(b"".join(line + b"\n" for line in nlhe.lines))
+    assert NOBODY in croupier("verify", "--file", file).out
+    assert NOBODY not in croupier("verify", "--file", file, "--head", f"{nlhe.table.n}:{nlhe.table.head}").out
+    assert NOBODY not in croupier("verify", "nlhe-1", 3, "--file", file).out  # the next hand does
+    assert NOBODY not in croupier("verify", "nlhe-1", "--data", room).out  # its head is published
+    assert NOBODY not in croupier("verify", "nlhe-1", 3, "--data", room).out
+
+
 def test_a_hand_is_told_with_its_key(room: Path, tmp_path: Path, nlhe: Session) -> None:
     keys = tmp_path / "keys.json"
     keys.write_bytes(msgspec.json.encode([nlhe.hand_key(2)]))
-    assert hand_keys([keys]) == {2: nlhe.hand_key(2)}
+    assert keys_of([keys], "nlhe-1") == ({2: nlhe.hand_key(2)}, ())
     plain = croupier("replay", "nlhe-1", 2, "--data", room)
     whole = croupier("replay", "nlhe-1", 2, "--data", room, "--hand-keys", keys)
     assert (plain.code, whole.code) == (0, 0)
