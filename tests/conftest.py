@@ -2,6 +2,7 @@
 
 import os
 from functools import cache
+from pathlib import Path
 
 import docker
 import pytest
@@ -24,6 +25,22 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("ci" if IN_CI else "dev")
+
+
+CHAOS = tuple(Path(__file__).parent / name for name in ("cluster", "damage", "faults"))
+"""Folders whose tests break servers, disks and processes: they take their time, and run when they are asked for."""
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Marks the tests that break things, and leaves them out unless `-m` or a path asks for them."""
+    chaos = [item for item in items if any(folder in item.path.parents for folder in CHAOS)]
+    for item in chaos:
+        item.add_marker(pytest.mark.chaos)
+    named = [(config.invocation_params.dir / argument.split("::")[0]).resolve() for argument in config.args]
+    asked = any(folder in (path, *path.parents) for path in named for folder in CHAOS)
+    if chaos and not asked and not config.option.markexpr:
+        items[:] = [item for item in items if item not in set(chaos)]
+        config.hook.pytest_deselected(items=chaos)
 
 
 @cache
