@@ -16,6 +16,7 @@ SUMMARIES: Final = {
     "move": "Take a table to another server, byte for byte.",
     "demo": "Watch bots play every game, and the proof of what they did.",
     "check": "Play recorded hands and fault cases through the services, and compare.",
+    "simulate": "Play hands while everything goes wrong that can, the same for the same seed.",
     "bench": "Measure how fast this machine plays.",
 }
 """Every command, with what it does."""
@@ -25,6 +26,7 @@ ELSEWHERE: Final = {
     "streams": "serve",
     "demo": "demo",
     "check": "check",
+    "simulate": "simulate",
     "bench": "bench",
     "repair": "mending",
     "move": "mending",

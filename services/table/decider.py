@@ -142,7 +142,7 @@ def _rules_known(table: Table, config: TableConfig) -> bool:
 
 
 def _unfit(table: Table, cause: Cause) -> Rejected | None:
-    """What is refused without a look at the game: version, table, id, rules, hand, sender, in this order.
+    """What is refused without a look at the game: version, rules, table, id, hand, sender, in this order.
 
     A table whose rules this release does not know is for a newer one to decide on (DESIGN 2).
     """
@@ -150,6 +150,9 @@ def _unfit(table: Table, cause: Cause) -> Rejected | None:
     if command.v != COMMAND_VERSION:
         message = f"Commands of version {command.v} are not known here; version {COMMAND_VERSION} is."
         return refuse(table, cause, "unsupported_version", message, Allowed(versions=(COMMAND_VERSION,)))
+    if table.config is not None and not _rules_known(table, table.config):
+        message = f"Rules newer than {RULES_VERSION} are not known here; send the same command again."
+        return refuse(table, cause, "busy", message)
     opens = isinstance(command, OpenTable)
     if table.config is None and not opens:
         message = f"There is no table {table.id}; open_table opens one."
@@ -162,9 +165,6 @@ def _unfit(table: Table, cause: Cause) -> Rejected | None:
     if known(table, cause) is not None:
         message = f"The id {command.id} is in the log already; a new command takes a new one."
         return refuse(table, cause, "duplicate_id", message)
-    if table.config is not None and not _rules_known(table, table.config):
-        message = f"Rules newer than {RULES_VERSION} are not known here; send the same command again."
-        return refuse(table, cause, "busy", message)
     if not table.hands - 1 <= command.hand <= table.hands:
         message = f"The table is at hand {table.hands}; a command seen from hand {command.hand} came too late or early."
         return refuse(table, cause, "stale", message, Allowed(hand=table.hands))

@@ -96,11 +96,12 @@ async def test_what_is_no_part_of_the_log_is_passed_over_with_an_alarm_and_play_
             await room.picture(lobby, "T1", lambda seen: seen.turn_number is not None)
             good = await room.log("T1")
             forged = forgeries(good)
-            for name, (subject, data) in forged.items():
+            for n, (name, (subject, data)) in enumerate(forged.items(), len(good) + 1):
                 await store(deploy, subject, data)
-                answer = await lobby.command("T1", "lobby", TakeSeat(id="x", hand=1, player="P1", buy_in=2_000))
+                seat = TakeSeat(id=f"x{n}", hand=1, player="P1", buy_in=2_000)
+                answer = await lobby.command("T1", "lobby", seat)
                 assert isinstance(answer, Rejected), name
-                assert (answer.code, answer.n) == ("already_seated", len(good)), name
+                assert (answer.code, answer.n) == ("already_seated", n), name
             await played_on(room, lobby, "T1")
             log = await room.log("T1")
         async with a_room(tmp_path) as room:

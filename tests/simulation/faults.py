@@ -1,7 +1,10 @@
-"""What goes wrong in a simulation, and how often: drawn from the seed, printed when it finds something."""
+"""What goes wrong in a simulation, and how often: drawn from the seed, printed with what was found."""
 
+from collections.abc import Collection
 from random import Random
 from typing import Final
+
+import msgspec
 
 from contracts.data import Data
 
@@ -17,9 +20,14 @@ class Faults(Data, frozen=True):
     says conflict, though nothing is stored yet). `unavailable`: a read gets no answer. `fact_*`: what the folds follow.
     `nudge_*`: what a queue group is told. `request_*`, `answer_lost`: between clients and desks. `crash`: at a step of
     an append; `crash_s`: the mean time between crashes at any moment, `down_s` how long it takes to restart, `ghost_s`
-    how long a queue group believes in a crashed member. `stray`: messages that are not part of a log, per second.
-    `outage_s`: for how long the log is away for everybody, about every ten seconds.
-    `delay_s`: the mean way of a message, `late` the chance of a hundred times that. `skew_s`: how far clocks differ.
+    how long a queue group believes in a crashed member. `outage_s`: for how long the log is away for everybody, about
+    every twenty seconds. `delay_s`: the mean way of a message, `late` the chance of a hundred times that.
+
+    Per second: `stray`, messages that are not part of a log; `again`, copies of commands that were answered long ago;
+    `flood`, dozens of requests at once, some of them junk; `deaf`, processes that hear no facts for a while; `still`,
+    processes that stand still for a while; `clock_jump` and `clock_rate`, clocks that jump, or run too fast or too slow
+    for a while. `skew_s`: how far clocks differ from the beginning. `newer_rules`: the tables have rules that only one
+    of two replicas knows (0 or 1).
     """
 
     write_lost: float = 0.0
@@ -42,42 +50,78 @@ class Faults(Data, frozen=True):
     ghost_s: float = 0.0
     stray: float = 0.0
     outage_s: float = 0.0
+    again: float = 0.0
+    flood: float = 0.0
+    deaf: float = 0.0
+    still: float = 0.0
+    clock_jump: float = 0.0
+    clock_rate: float = 0.0
+    newer_rules: int = 0
     delay_s: float = 0.001
     late: float = 0.0
     skew_s: float = 0.0
 
+    def __str__(self) -> str:
+        mix = msgspec.to_builtins(self)
+        return ", ".join(f"{name} {value}" for name, value in mix.items()) or "no faults"
+
 
 NONE: Final = Faults()
+NAMES: Final = tuple(name for name in Faults.__struct_fields__ if name not in ("down_s", "delay_s"))
+"""The kinds of fault that can be named."""
+
+_MOST: Final = {
+    "write_lost": 0.2,
+    "write_late": 0.2,
+    "ack_lost": 0.3,
+    "refused": 0.1,
+    "impatient": 0.3,
+    "race": 0.5,
+    "unavailable": 0.05,
+    "fact_lost": 0.5,
+    "fact_twice": 0.3,
+    "nudge_lost": 0.6,
+    "nudge_twice": 0.8,
+    "request_lost": 0.3,
+    "request_twice": 0.4,
+    "answer_lost": 0.4,
+    "crash": 0.03,
+    "crash_s": 10.0,
+    "ghost_s": 3.0,
+    "stray": 1.0,
+    "outage_s": 6.0,
+    "again": 1.0,
+    "flood": 0.1,
+    "deaf": 0.3,
+    "still": 0.3,
+    "clock_jump": 0.3,
+    "clock_rate": 0.3,
+    "newer_rules": 1.0,
+    "late": 0.1,
+    "skew_s": 0.4,
+}
+"""How bad each may be."""
+_SELDOM: Final = ("outage_s", "newer_rules", "still", "flood")
+"""These cost much time, or keep others from being seen."""
 
 
-def drawn(random: Random) -> Faults:
-    """The faults of one seed."""
+def drawn(random: Random, only: Collection[str] = ()) -> Faults:
+    """The faults of one seed; those in `only`, if it holds any, and no others."""
+    strengths: dict[str, float] = {}
+    for name, most in _MOST.items():
+        strength, chance = round(random.uniform(most / 50, most), 3), random.random()
+        happens = name in only if only else chance > (RARELY if name not in _SELDOM else 1 - RARELY**2)
+        if happens:
+            strengths[name] = 1 if name == "newer_rules" else strength
+    down_s, delay_s = round(random.uniform(0.1, 2), 1), random.choice((0.0005, 0.002, 0.01, 0.04))
+    return msgspec.convert({**strengths, "down_s": down_s, "delay_s": delay_s}, Faults)
 
-    def sometimes(most: float) -> float:
-        return round(random.uniform(0, most), 3) if random.random() > RARELY else 0.0
 
-    return Faults(
-        write_lost=sometimes(0.2),
-        write_late=sometimes(0.2),
-        ack_lost=sometimes(0.3),
-        refused=sometimes(0.1),
-        impatient=sometimes(0.3),
-        race=sometimes(0.5),
-        unavailable=sometimes(0.05),
-        fact_lost=sometimes(0.5),
-        fact_twice=sometimes(0.3),
-        nudge_lost=sometimes(0.6),
-        nudge_twice=sometimes(0.8),
-        request_lost=sometimes(0.3),
-        request_twice=sometimes(0.4),
-        answer_lost=sometimes(0.4),
-        crash=sometimes(0.03),
-        crash_s=round(random.uniform(1, 10), 1) if random.random() > RARELY else 0.0,
-        down_s=round(random.uniform(0.1, 2), 1),
-        ghost_s=sometimes(3),
-        stray=sometimes(1),
-        outage_s=sometimes(6) if random.random() > RARELY else 0.0,
-        delay_s=random.choice((0.0005, 0.002, 0.01, 0.04)),
-        late=sometimes(0.1),
-        skew_s=sometimes(0.4),
-    )
+def chosen(seed: int, names: Collection[str]) -> Faults | None:
+    """The faults of these names, as bad as the seed draws them; None if none are named. Raises ValueError."""
+    unknown = set(names) - {*NAMES, "none"}
+    if unknown:
+        raise ValueError(f"the kinds of fault are none, {', '.join(NAMES)}; not {', '.join(sorted(unknown))}")
+    if "none" in names:
+        return NONE
+    return drawn(Random(f"{seed}:seed"), names) if names else None

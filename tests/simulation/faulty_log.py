@@ -138,6 +138,8 @@ class FaultyLog(MemoryLog):
         """Delivers some time, not at all, or twice; a nudge comes twice at two replicas."""
         assert isinstance(follower, Subscription)
         faults = self.faults
+        if follower.owner.deaf_until > asyncio.get_running_loop().time():
+            return
         lost, twice = (
             (faults.nudge_lost, faults.nudge_twice) if follower.queue else (faults.fact_lost, faults.fact_twice)
         )
@@ -186,6 +188,13 @@ class FaultyLog(MemoryLog):
         await asyncio.sleep(self.delay_s())
         if self.away or self.happens(self.faults.unavailable):
             raise Unavailable("no answer")
+
+    async def server_time(self) -> datetime:
+        """The server's clock, on its way."""
+        await self.answered()
+        stamped = true_time()
+        await self.answered()
+        return stamped
 
     async def tail(self, room: str, table: str) -> Stored | None:
         """The last message, when the leader was asked."""

@@ -12,19 +12,20 @@ from contracts.codec import encode
 from contracts.commands import OpenTable, PauseTable
 from contracts.events import SERVICES, Service, fact_of
 from contracts.events.table import HandStarted
-from contracts.games import BuyIn, Limit, Options, Stakes, TableConfig, Variant
-from contracts.outcomes import Accepted
+from contracts.games import RULES_VERSION, BuyIn, Limit, Options, Stakes, TableConfig, Variant
+from contracts.outcomes import Outcome
 from contracts.subjects import guarded, table_pattern
 from services.aggregate.debts import debt
 from services.aggregate.table import Table
 from services.bus.log import Refused, Unavailable
 from services.rake.schedules import party
 from tests.simulation.faults import NONE, Faults
-from tests.simulation.faulty_log import FaultyLog
+from tests.simulation.faulty_log import true_time
 from tests.simulation.judge import Judge
 from tests.simulation.network import Network
 from tests.simulation.players import Player
 from tests.simulation.process import Build, Process
+from tests.simulation.trouble import Trouble
 
 REPLICAS: Final = 2
 HANDS: Final = 5
@@ -36,7 +37,6 @@ QUIET_S_MAX: Final = 90.0
 CATCH_UP_S: Final = 10.0
 """So long after the last commit every fold has it: what was under way, two audits and a restart."""
 LOOK_S: Final = 0.05
-OUTAGE_EVERY_S: Final = 20.0
 EXPECTED: Final = (Refused, Unavailable)
 """What may end a piece of work: the sweep takes it up again."""
 
@@ -44,13 +44,16 @@ EXPECTED: Final = (Refused, Unavailable)
 class House:
     """Runs the services, the players and the faults of a seed in a virtual loop."""
 
-    def __init__(self, seed: str, faults: Faults, build: Build) -> None:
-        self.random = Random(f"{seed}:house")
-        self.judge = Judge()
-        self.log = FaultyLog(Random(f"{seed}:faults"), faults, self.judge)
-        self.network = Network(self.log)
-        self.build = build
+    def __init__(self, seed: str, faults: Faults, build: Build, hands: int = HANDS) -> None:
+        self.hands = hands
         self.processes: dict[tuple[Service, int], Process] = {}
+        self.random = Random(f"{seed}:house")
+        self.judge = Judge(true_time)
+        self.log = build.log(Random(f"{seed}:faults"), faults, self.judge)
+        self.network = Network(self.log)
+        self.trouble = Trouble(self.log, self.processes.values)
+        self.rules = RULES_VERSION + faults.newer_rules
+        self.build = build
         self.lives = 0
         self.tables = [f"T{number + 1}" for number in range(self.random.choice((1, 1, 2)))]
         self.players: list[Player] = []
@@ -58,28 +61,39 @@ class House:
 
     async def run(self) -> None:
         """Plays with faults, then without, and looks whether all is well at the end."""
-        self._spawn(self._strays())
-        self._spawn(self._crashes())
-        self._spawn(self._outages())
-        for service in SERVICES:
-            for number in range(REPLICAS):
-                self._spawn(self._keep_up(service, number))
-        for table in self.tables:
-            self._spawn(self._open(table))
+        self._begin()
         await self._until(self._played, FAULTS_S_MAX)
-        self.log.faults, self.log.away = NONE, False
-        if self.random.random() < 0.5:
-            for player in self.players:  # nobody wakes the services up: time alone brings every table to rest
-                player.silent = True
-        else:
-            for table in self.tables:
-                self._spawn(self._pause(table))
+        self._quieten()
         if not await self._until(self._at_rest, QUIET_S_MAX):
             self._tell_who_is_stuck()
         for player in self.players:
             player.silent = True
         await self._until(lambda: not [*self._behind()], CATCH_UP_S)
         self.judge.violations += self._behind()
+
+    def _begin(self) -> None:
+        trouble, network = self.trouble, self.network
+        befalls = (trouble.crashes, trouble.outages, trouble.standstills, trouble.deafness, trouble.clocks)
+        for what in (*befalls, network.repeat, self._strays):
+            self._spawn(what())
+        self._spawn(network.flood(self.tables))
+        for service in SERVICES:
+            for number in range(REPLICAS):
+                self._spawn(self._keep_up(service, number))
+        for table in self.tables:
+            self._spawn(self._open(table))
+
+    def _quieten(self) -> None:
+        """Nothing goes wrong any more; what brings the tables to rest is an operator, or time alone."""
+        self.log.faults, self.log.away = NONE, False
+        for process in self.processes.values():
+            process.set_clock(0, 0)
+        if self.random.random() < 0.5:
+            for player in self.players:  # nobody wakes the services up: time alone brings every table to rest
+                player.silent = True
+        else:
+            for table in self.tables:
+                self._spawn(self._pause(table))
 
     def stop(self) -> list["asyncio.Task[Any]"]:
         """Ends everything that runs."""
@@ -102,7 +116,7 @@ class House:
         return True
 
     def _played(self) -> bool:
-        return all(self.judge.table(table).hands >= HANDS for table in self.tables)
+        return all(self.judge.table(table).hands >= self.hands for table in self.tables)
 
     def _at_rest(self) -> bool:
         return not any(map(is_going_on, map(self.judge.table, self.tables)))
@@ -113,7 +127,10 @@ class House:
         while True:
             self.lives += 1
             name = f"{service}-{number + 1}-{self.lives}"
-            process = Process(name, service, self.log, self.build, Random(self.random.random()), self.network.answer)
+            knows = RULES_VERSION if number == 0 else self.rules
+            process = Process(
+                name, service, self.log, self.build, Random(self.random.random()), self.network.answer, knows
+            )
             self.processes[service, number] = process
             if service == "table":
                 self.network.desks.append(process)
@@ -129,20 +146,6 @@ class House:
         self.log.forget(process)
         if process in self.network.desks:
             self.network.desks.remove(process)
-
-    async def _crashes(self) -> None:
-        while True:
-            crash_s = self.log.faults.crash_s
-            await asyncio.sleep(self.log.random.expovariate(1 / crash_s) if crash_s else 1)
-            if self.log.faults.crash_s:
-                self.log.random.choice(list(self.processes.values())).crash()
-
-    async def _outages(self) -> None:
-        while (outage_s := self.log.faults.outage_s) > 0:
-            await asyncio.sleep(self.log.random.uniform(0, OUTAGE_EVERY_S))
-            self.log.away = self.log.faults.outage_s > 0
-            await asyncio.sleep(outage_s)
-            self.log.away = False
 
     async def _strays(self) -> None:
         while True:
@@ -176,9 +179,14 @@ class House:
             await self.network.ask(table, "operator", "office", pause)
 
     async def _open(self, table: str) -> None:
-        opened = OpenTable(id=f"open-{table}", config=drawn_config(self.random))
-        outcome = await self.network.ask(table, "lobby", "lobby", opened)
-        if not isinstance(outcome, Accepted):
+        config = drawn_config(self.random, self.rules)
+        outcome: Outcome | None = None
+        while outcome is None or getattr(outcome, "code", "") == "unsupported_version":
+            opened = OpenTable(id=self.network.new_id(), config=config)
+            outcome = await self.network.ask(table, "lobby", "lobby", opened)
+            if getattr(outcome, "code", "") == "table_exists":
+                break
+        if self.judge.table(table).config is None:
             self.judge.says(f"{table} could not be opened: {outcome}")
         for number in range(self.random.randint(2, 5)):
             name = f"P{number + 1}"
@@ -228,7 +236,7 @@ def is_going_on(table: Table) -> bool:
     return table.hand is not None or (table.status != "paused" and debt(table) is not None)
 
 
-def drawn_config(random: Random) -> TableConfig:
+def drawn_config(random: Random, rules: int) -> TableConfig:
     """A game for one table, with stacks short enough to go all-in."""
     variant: Variant = random.choice(get_args(Variant.__value__))
     limit: Limit = random.choice(get_args(Limit.__value__))
@@ -242,6 +250,7 @@ def drawn_config(random: Random) -> TableConfig:
         allin_expose_time=random.choice(("before_board", "at_showdown")),
         act_ms=random.choice((700, 2000, 4000)),
         hand_gap_ms=random.choice((0, 0, 300)),
+        rules=rules,
     )
     return TableConfig(
         variant=variant,

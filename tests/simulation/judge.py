@@ -1,28 +1,39 @@
 """Watches the true log and every answer, and says what may never be."""
 
+import re
+from collections.abc import Callable
 from typing import NamedTuple
 
-from contracts.codec import decode_outcome
+from contracts.cards import Card
+from contracts.codec import decode_outcome, encode
 from contracts.commands import Act, AnyCommand
 from contracts.commit import Commit
 from contracts.data import Instant
 from contracts.events import Event
 from contracts.events.dealer import BoardDealt, HandsRevealed
+from contracts.events.settlement import HandsShown
 from contracts.events.state import Turn
 from contracts.events.table import CommandRefused, HandEnded, PlayerLeft, PlayerSeated, StackToppedUp
 from contracts.outcomes import Accepted, Outcome, Rejected
+from contracts.queries import OwnCards
 from contracts.subjects import CommandSubject, read_commit
+from contracts.views import PublicView
 from services.aggregate.debts import debt
 from services.aggregate.fold import Verdict, fold, read
 from services.aggregate.table import Table
+from services.bus.clock import JUMP_S_MAX, SKEW_S_MAX
 from services.bus.log import Stored
 from tests.simulation.virtual_loop import Owner
 
-UNDECIDED = ("busy", "halted")
-"""Answers that leave open what becomes of a command."""
+UNDECIDED = ("busy", "halted", "unsupported_version")
+"""Answers that leave open what becomes of a command: another release may know what this one does not."""
 
 UNWRITTEN = ("stale", "unknown_table", "table_closed", "not_allowed", "duplicate_id", "malformed", "oversized")
 """Refusals that rest on nothing that passes: they are final though the log does not hold them."""
+
+CARD = re.compile('"([2-9TJQKA][cdhs])"')
+AHEAD_S_MAX = SKEW_S_MAX + JUMP_S_MAX + 0.1
+"""A clock may be so far ahead, and then run off so far before it is compared again."""
 
 type CommandId = tuple[str, str, str, str]
 """Table, kind of actor, name, id."""
@@ -62,7 +73,8 @@ class Judge:
     table, and their refusals are not in the log, so that it can happen to them.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, now: Callable[[], Instant]) -> None:
+        self.now = now
         self.violations: list[str] = []
         self.tables: dict[str, Table] = {}
         self.entries: dict[str, list[Entry]] = {}
@@ -71,6 +83,8 @@ class Judge:
         self.refused: dict[CommandId, str] = {}
         self.reversed = 0
         self.unavailable = 0
+        self.views = 0
+        self._holes: dict[tuple[str, int], dict[str, tuple[Card, ...]]] = {}
         self._causes: dict[CommandId, Answered] = {}
         self._chips: dict[str, int] = {}
         self._copies: dict[str, Copy] = {}
@@ -92,6 +106,9 @@ class Judge:
 
     def sent(self, owner: Owner, table: str, data: bytes, expected: int) -> None:
         """An append goes out: while an earlier one is in doubt, only the same bytes may."""
+        known = self.table(table)
+        if known.config is not None and known.config.options.rules > owner.knows:
+            self.says(f"{owner.name} acts at {table}, whose rules it does not know")
         doubted = self._doubts.get((owner.name, table))
         if doubted is not None and doubted[0] == expected and doubted[1] != data:
             self.says(f"{owner.name} decides anew at {table} while its append after {expected} is in doubt")
@@ -113,6 +130,9 @@ class Judge:
             self.says(f"{table.id}: {reading.reason}")
             return
         commit, before = reading.commit, table.copy()
+        ahead_s = (commit.at - self.now()).total_seconds()
+        if ahead_s > AHEAD_S_MAX:
+            self.says(f"{table.id}/{commit.n} is dated {ahead_s:.1f} s ahead of the server's clock")
         fold(table, commit, message.data)
         self.entries[table.id].append(Entry(commit, table.head, message.sequence, table.copy()))
         self._count_chips(before, commit, table)
@@ -161,8 +181,11 @@ class Judge:
 
     def answered(self, reply: str, body: bytes) -> None:
         """A desk answers a copy."""
-        outcome, copy = decode_outcome(body), self._copies[reply]
-        if isinstance(outcome, Accepted):
+        outcome, copy = decode_outcome(body), self._copies.get(reply)
+        if copy is None:
+            if not isinstance(outcome, Rejected) or outcome.code != "malformed":
+                self.says(f"junk is answered: {outcome}")
+        elif isinstance(outcome, Accepted):
             self._was_accepted(copy, outcome)
         elif outcome.code not in UNDECIDED:
             self._was_refused(copy, outcome)
@@ -213,9 +236,44 @@ class Judge:
         if n > len(entries) or entries[n - 1].head != hash_:
             self.says(f"{table}: head {n} is published and not in the log")
 
+    def seen(self, view: PublicView) -> None:
+        """A view is sent to everybody: of a commit that is in the log, with no card but those that lie open."""
+        entries = self.entries[view.table]
+        if view.n > len(entries) or entries[view.n - 1].head != view.head or view.previous != view.n - 1:
+            self.says(f"{view.table}: a view of commit {view.n} is sent, which is not in the log")
+            return
+        entry = entries[view.n - 1]
+        hidden = set(CARD.findall(encode(view).decode())) - open_cards(entry.commit)
+        if hidden:
+            self.says(f"{view.table}: the view of commit {view.n} shows {', '.join(sorted(hidden))}")
+        self.views += 1
+
+    def dealt_to(self, view: OwnCards) -> None:
+        """Cards are sent to a player: the same at every time, and nobody else's."""
+        table, cards = self.table(view.table), view.cards
+        if cards is None or view.n > table.n:
+            self.says(f"{view.table}: cards of hand {view.hand} are sent before the log has them")
+            return
+        hand = self._holes.setdefault((view.table, view.hand), {})
+        others = {card for player, held in hand.items() if player != view.player for card in held}
+        held = tuple(dealt.card for dealt in cards.cards)
+        if hand.setdefault(view.player, held) != held or others & set(held):
+            self.says(f"{view.table}: {view.player} gets {held} in hand {view.hand}, others {others}")
+
     def outcome_of(self, body: bytes) -> Outcome:
         """An answer as its asker reads it."""
         return decode_outcome(body)
+
+
+def open_cards(commit: Commit) -> set[Card]:
+    """The cards that a commit lays open to everybody."""
+    found: set[Card] = set()
+    for event in commit.events:
+        if isinstance(event, BoardDealt):
+            found.update(dealt.card for dealt in event.cards)
+        if isinstance(event, HandsShown):
+            found.update(card for shown in event.hands for card in shown.cards)
+    return found
 
 
 def is_legal(table: Table, copy: Copy) -> bool:

@@ -4,7 +4,7 @@ import asyncio
 from typing import Final
 
 from contracts.codec import decode_outcome, encode
-from contracts.commands import AnyCommand
+from contracts.commands import AnyCommand, ReturnToPlay, SitOut
 from contracts.outcomes import Outcome
 from contracts.subjects import ActorKind
 from contracts.subjects import command as command_subject
@@ -14,6 +14,7 @@ from tests.simulation.process import Process
 FIRST_RETRY_S: Final = 0.5
 RETRY_S: Final = 1.0
 TRIES_MAX: Final = 60
+FLOOD_MAX: Final = 80
 
 
 class Network:
@@ -23,6 +24,7 @@ class Network:
         self.desks: list[Process] = []
         self._log = log
         self._waiting: dict[str, asyncio.Future[Outcome]] = {}
+        self._sent: list[tuple[str, str, bytes]] = []
         self._copies = 0
         self._asked = 0
 
@@ -34,6 +36,7 @@ class Network:
     async def ask(self, table: str, kind: ActorKind, name: str, command: AnyCommand) -> Outcome | None:
         """Sends a command, and the same bytes again until there is an answer; None: it gave up."""
         subject, body = command_subject("main", table, kind, name), encode(command)
+        self._sent.append((command.id, subject, body))
         for number in range(TRIES_MAX):
             answer: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
             self._waiting[command.id] = answer
@@ -54,10 +57,31 @@ class Network:
                 self._copies += 1
                 loop.call_later(log.delay_s(), self._deliver, subject, f"_R_.{command}.{self._copies}", body)
 
+    async def repeat(self) -> None:
+        """Sends commands again that were answered some time ago: clients that were restarted, or lost the answer."""
+        while (again := self._log.faults.again) > 0:
+            await asyncio.sleep(self._log.random.expovariate(again))
+            if self._log.faults.again and self._sent:
+                self._send(*self._log.random.choice(self._sent))
+
+    async def flood(self, tables: list[str]) -> None:
+        """Sends a lot at once, in the name of everybody: commands that do little, copies, and junk."""
+        random = self._log.random
+        while (flood := self._log.faults.flood) > 0:
+            await asyncio.sleep(random.expovariate(flood))
+            for number in range(random.randint(FLOOD_MAX // 4, FLOOD_MAX) if self._log.faults.flood else 0):
+                name, table = f"P{number % 5 + 1}", random.choice(tables)
+                command = random.choice((SitOut, ReturnToPlay))(id=self.new_id(), hand=random.randint(0, 5))
+                kind: ActorKind = random.choice(("player", "player", "operator"))
+                body = random.choice((encode(command), encode(command), b"{", random.randbytes(20)))
+                self._send(command.id, command_subject("main", table, kind, name), body)
+                if self._sent:
+                    self._send(*random.choice(self._sent))
+
     def _deliver(self, subject: str, reply: str, body: bytes) -> None:
         if self.desks:
             process = self._log.random.choice(self.desks)
-            process.context.run(process.submit, subject, reply, body)
+            process.arrive(subject, reply, body)
 
     def answer(self, reply: str, data: bytes) -> None:
         """Takes an answer back to whoever waits for it."""

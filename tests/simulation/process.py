@@ -9,30 +9,35 @@ from typing import Any, Final
 
 import msgspec
 
-from contracts.codec import decode, encode
+from contracts.codec import decode
 from contracts.commit import Commit, Head
-from contracts.data import Instant
+from contracts.data import Instant, Sha256
 from contracts.events import Service
 from contracts.outcomes import Rejected
-from contracts.subjects import player_view, read_command
+from contracts.subjects import read_command
 from services.bus.clock import Clock
 from services.bus.desk import Desk, Rules
 from services.bus.follower import Follower
 from services.bus.log import Unavailable
-from services.bus.loop import AUDIT_S, Loop, Role
+from services.bus.loop import AUDIT_S, Loop, Owes, Role
+from services.bus.picked import Picked
 from services.bus.replica import Replica
+from services.bus.stall import StallGuard
 from services.dealer import app as dealer_app
 from services.dealer.decks import SealedDecks
 from services.dealer.vault import MasterKeys
 from services.rake import app as rake_app
 from services.settlement import app as settlement_app
 from services.table import app as table_app
+from services.views.public import public_view
 from tests.simulation.faulty_log import FaultyLog, true_time
 from tests.simulation.judge import Judge
+from tests.simulation.releases import of_release
 from tests.simulation.virtual_loop import OWNER
 
 MASTERS: Final = MasterKeys("k1", {"k1": bytes(range(32))})
 TASKS_KEPT: Final = 500
+LOOK_S: Final = 0.2
 
 type Answer = Callable[[str, bytes], None]
 
@@ -44,6 +49,8 @@ class Build(msgspec.Struct, frozen=True):
     desk: type[Desk] = Desk
     follower: type[Follower] = Follower
     rules: Rules = table_app.RULES
+    log: type[FaultyLog] = FaultyLog
+    owes: tuple[Service, Owes] | None = None
     nudged: bool = True
 
 
@@ -63,11 +70,14 @@ class Process:
     """One life of a process, from its start to a crash."""
 
     def __init__(
-        self, name: str, service: Service, log: FaultyLog, build: Build, random: Random, answer: Answer
+        self, name: str, service: Service, log: FaultyLog, build: Build, random: Random, answer: Answer, knows: int
     ) -> None:
         self.name = name
         self.service = service
+        self.knows = knows
         self.alive = True
+        self.still_until = 0.0
+        self.deaf_until = 0.0
         self.context = Context()
         self.context.run(OWNER.set, self)
         self.desk: Desk | None = None
@@ -76,7 +86,9 @@ class Process:
         self._build = build
         self._random = random
         self._answer = answer
-        self._skew = timedelta(seconds=random.uniform(-0.5, 0.5) * log.faults.skew_s)
+        self._skew_s = random.uniform(-0.5, 0.5) * log.faults.skew_s
+        self._off_s = self._rate = self._off_since = 0.0
+        self._guard = StallGuard(self._ping)
         self._tasks: list[asyncio.Task[Any]] = []
 
     @property
@@ -93,6 +105,7 @@ class Process:
     def crash(self) -> None:
         """Everything ends where it just is; nothing of it leaves the process any more."""
         self.alive = False
+        self.still_until = 0.0
         for task in self._tasks:
             task.cancel()
 
@@ -101,13 +114,30 @@ class Process:
         return asyncio.get_running_loop().create_task(self._run(), context=self.context)
 
     def now(self) -> Instant:
-        """The process's own clock, which may be a little off."""
-        return true_time() + self._skew
+        """The process's own clock, which may be a little off, or wrong."""
+        since_s = asyncio.get_running_loop().time() - self._off_since
+        return true_time() + timedelta(seconds=self._skew_s + self._off_s + self._rate * since_s)
+
+    def set_clock(self, off_s: float, rate: float) -> None:
+        """Sets the clock so far off, from where it gains `rate` seconds a second."""
+        self._off_s, self._rate, self._off_since = off_s, rate, asyncio.get_running_loop().time()
+
+    def stand_still(self, for_s: float) -> None:
+        """Does nothing for so long, and then goes on as if no time had passed."""
+        if self.alive:
+            self.still_until = max(self.still_until, asyncio.get_running_loop().time() + for_s)
+
+    def arrive(self, subject: str, reply: str, body: bytes) -> None:
+        """Has a request wait at the process until that reads it."""
+        asyncio.get_running_loop().call_at(self.still_until, self.submit, subject, reply, body, context=self.context)
+
+    async def _ping(self) -> None:
+        await self._log.answered()
 
     def submit(self, subject: str, reply: str, body: bytes) -> None:
         """Takes a command, if it is up. To be called in the process's context."""
         address = read_command(subject)
-        if not self.alive or self.desk is None or address is None:
+        if not self.alive or self.desk is None or address is None or self._guard.stalled:
             return
         command = table_app.RULES.read(body)
         if not isinstance(command, Rejected):
@@ -115,23 +145,44 @@ class Process:
         self.desk.submit(subject, reply, body)
 
     async def _run(self) -> None:
-        follower = self._build.follower(self._log, ("main",), Clock(self.now))
+        clock = Clock(self.now, asyncio.get_running_loop().time)
+        follower = self._build.follower(self._log, ("main",), clock)
         try:
+            while not clock.trusted(None):
+                await asyncio.sleep(LOOK_S)
+                clock.observe(await self._log.server_time())
             await follower.start()
             loop = self._loop(follower)
             await loop.start()
+            if self.service == "table":
+                await Picked(follower, self._log, "views", self._show).start()
         except Unavailable:
             self.crash()
             return
         self.follower = follower
         if self.service == "table":
-            self.desk = self._build.desk(loop, self._build.rules, self._publish)
+            self._guard.start()
+            self.desk = self._build.desk(loop, self._rules(), self._publish, lambda: self._guard.stalls)
         while True:
             await asyncio.sleep(AUDIT_S)
             try:
+                clock.observe(await self._log.server_time())
                 await follower.audit()
             except Unavailable:
                 continue
+
+    def _show(self, replica: Replica, commit: Commit, head: Sha256) -> None:
+        self.judge.seen(public_view(replica.table.room, commit, head))
+
+    def _rules(self) -> Rules:
+        rules = self._build.rules
+        return Rules(
+            rules.read,
+            of_release(self.knows, rules.known),
+            rules.holds,
+            of_release(self.knows, rules.decide),
+            rules.refused,
+        )
 
     def _loop(self, follower: Follower) -> Loop:
         return self._build.loop(
@@ -144,6 +195,11 @@ class Process:
         )
 
     def _role(self) -> Role:
+        role, instead = self._real_role(), self._build.owes
+        owes = instead[1] if instead is not None and instead[0] == self.service else role.owes
+        return msgspec.structs.replace(role, owes=of_release(self.knows, owes))
+
+    def _real_role(self) -> Role:
         if self.service == "table":
             return table_app.ROLE
         if self.service == "rake":
@@ -154,7 +210,7 @@ class Process:
 
         def appended(replica: Replica, commit: Commit) -> None:
             for view in dealer.views(replica.table, commit):
-                self._publish(player_view(replica.table.room, view.table, view.player), encode(view))
+                self.judge.dealt_to(view)
 
         return Role("dealer", dealer.owes, dealer_app.ANSWERS, appended)
 

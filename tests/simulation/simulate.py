@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
+from pathlib import Path
 from random import Random
 from typing import Any, Final, cast
 
@@ -15,9 +16,10 @@ from contracts.queries import HandKey
 from services.aggregate.table import Table
 from services.dealer.vault import HandName
 from services.replay.verification import Verification, verify
-from tests.simulation.faults import Faults, drawn
-from tests.simulation.house import House
+from tests.simulation.faults import NAMES, Faults, drawn
+from tests.simulation.house import HANDS, House
 from tests.simulation.process import MASTERS, Build
+from tests.simulation.releases import release
 from tests.simulation.virtual_loop import VirtualLoop
 
 TOLD_MAX: Final = 6
@@ -28,6 +30,8 @@ class Result(Data, frozen=True):
 
     seed: int
     faults: Faults
+    named: bool
+    played: int
     nudged: bool
     violations: tuple[str, ...]
     hands: int
@@ -38,38 +42,71 @@ class Result(Data, frozen=True):
     refused: int
     reversed: int
     ignored: int
+    views: int
     lives: int
     log: str
+
+    @property
+    def command(self) -> str:
+        """The command that plays the seed again."""
+        only = f" --faults {','.join(_named(self.faults))}" if self.named else ""
+        return f"croupier simulate --seed {self.seed} --hands {self.played}{only}"
 
     def __str__(self) -> str:
         told = "".join(f"\n  - {violation}" for violation in self.violations[:TOLD_MAX])
         return (
             f"seed {self.seed}: {self.hands} hands, {self.commits} commits, {self.accepted} accepted, "
             f"{self.refused} refused ({self.reversed} reversed), {self.ignored} strays, {self.lives} lives, "
-            f"{self.steps} steps, {self.virtual_s:.1f} s of virtual time\n{self.faults}, nudged={self.nudged}{told}\n"
-            f"SHA-256 of the log: {self.log}\n"
-            f"again: CROUPIER_SEED={self.seed} uv run pytest -n 0 tests/simulation/test_simulation.py"
+            f"{self.views} views, {self.steps} steps, {self.virtual_s:.1f} s of virtual time\n"
+            f"{self.faults}{'' if self.nudged else ', no nudges'}{told}\n"
+            f"SHA-256 of the log: {self.log}\nagain: {self.command}"
         )
 
 
-def simulate(seed: int, build: Build | None = None, faults: Faults | None = None) -> Result:
-    """Plays a seed, and verifies its log; `build` has other parts than the real ones, `faults` others than drawn."""
+def _named(faults: Faults) -> list[str]:
+    return [name for name in NAMES if getattr(faults, name)] or ["none"]
+
+
+def _keep(house: House, folder: Path, seed: int) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for table in house.tables:
+        prefix = f"table.main.{table}."
+        lines = [message.data + b"\n" for message in house.log.messages if message.subject.startswith(prefix)]
+        (folder / f"seed-{seed}-{table}.jsonl").write_bytes(b"".join(lines))
+
+
+def simulate(
+    seed: int,
+    build: Build | None = None,
+    faults: Faults | None = None,
+    *,
+    hands: int = HANDS,
+    keep: Path | None = None,
+) -> Result:
+    """Plays a seed, and verifies its log; `build` has other parts than the real ones, `faults` others than drawn.
+
+    The log of a seed in which something was found is written into `keep`.
+    """
     random = Random(f"{seed}:seed")
     drawn_faults, nudged = drawn(random), random.random() > 0.25
     built = build if build is not None else Build(nudged=nudged)
     loop = VirtualLoop(Random(f"{seed}:order"))
     loop.set_exception_handler(lambda _, __: None)  # what is cut off at the end is nobody's fault
-    house = House(str(seed), faults or drawn_faults, built)
-    with _listening(house):
+    house = House(str(seed), faults if faults is not None else drawn_faults, built, hands)
+    with _listening(house), release(house.rules):
         try:
             loop.run_until_complete(house.run())
         finally:
             loop.run_until_complete(_end(house))
             loop.close()
-    violations = house.judge.violations or [*_verified(house)]
+        violations = house.judge.violations or [*_verified(house)]
+    if keep is not None and violations:
+        _keep(house, keep, seed)
     return Result(
         seed=seed,
-        faults=faults or drawn_faults,
+        faults=faults if faults is not None else drawn_faults,
+        named=faults is not None,
+        played=hands,
         nudged=built.nudged,
         violations=tuple(violations),
         hands=sum(table.hands for table in house.judge.tables.values()),
@@ -80,6 +117,7 @@ def simulate(seed: int, build: Build | None = None, faults: Faults | None = None
         refused=len(house.judge.refused),
         reversed=house.judge.reversed,
         ignored=house.judge.ignored,
+        views=house.judge.views,
         lives=house.lives,
         log=_digest(house),
     )

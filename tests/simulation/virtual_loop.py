@@ -8,11 +8,14 @@ from typing import Any, Final, Protocol
 
 
 class Owner(Protocol):
-    """Whose tasks run in a context; all of them end when it crashes."""
+    """Whose tasks run in a context; all of them end when it crashes, and wait while it stands still."""
 
     name: str
     alive: bool
     context: Context
+    still_until: float
+    deaf_until: float
+    knows: int
 
     def adopt(self, task: asyncio.Task[Any]) -> None:
         """Is told of each task that was made on its behalf."""
@@ -61,6 +64,9 @@ class VirtualLoop(asyncio.BaseEventLoop):
     ) -> asyncio.Handle:
         """Queues a callback anywhere among those that are ready."""
         self.steps += 1
+        owner = _owner_in(context)
+        if owner is not None and owner.still_until > self.now:
+            return self.call_at(owner.still_until, callback, *args, context=context)
         handle = super().call_soon(callback, *args, context=context)
         ready: Any = self._ready  # type: ignore[attr-defined]
         last = len(ready) - 1
@@ -69,10 +75,33 @@ class VirtualLoop(asyncio.BaseEventLoop):
             ready[last], ready[other] = ready[other], ready[last]
         return handle
 
+    def call_at[*Arguments](
+        self, when: float, callback: Callable[[*Arguments], object], *args: *Arguments, context: Context | None = None
+    ) -> asyncio.TimerHandle:
+        """Queues a callback for a moment; that of a process which then stands still comes when it goes on."""
+        owner = _owner_in(context)
+        if owner is None:
+            return super().call_at(when, callback, *args, context=context)
+        handles: list[asyncio.TimerHandle] = []
+
+        def arrived() -> None:
+            if owner.still_until > self.now:
+                again = super(VirtualLoop, self).call_at(owner.still_until, arrived_unless_cancelled, context=context)
+                handles.append(again)
+            else:
+                callback(*args)
+
+        def arrived_unless_cancelled() -> None:
+            if not handles[0].cancelled():
+                arrived()
+
+        handles.append(super().call_at(when, arrived, context=context))
+        return handles[0]
+
     def create_task(self, coro: Any, *, context: Context | None = None, **options: Any) -> asyncio.Task[Any]:
         """Makes a task, and tells the owner of its context."""
         task = super().create_task(coro, context=context, **options)
-        owner = OWNER.get() if context is None else context.get(OWNER)
+        owner = _owner_in(context)
         if owner is not None:
             owner.adopt(task)
         return task
@@ -82,3 +111,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
 
     def _write_to_self(self) -> None:
         """Nobody sleeps who would have to be woken."""
+
+
+def _owner_in(context: Context | None) -> Owner | None:
+    return OWNER.get() if context is None else context.get(OWNER)

@@ -1,0 +1,71 @@
+"""What befalls running processes: they crash, stand still, go deaf, and lose the right time; the log goes away."""
+
+import asyncio
+from collections.abc import Callable, Collection
+from random import Random
+from typing import Final
+
+from tests.simulation.faulty_log import FaultyLog
+from tests.simulation.process import Process
+
+OUTAGE_EVERY_S: Final = 20.0
+STANDSTILL_S_MAX: Final = 6.0
+DEAF_S_MAX: Final = 5.0
+JUMP_S_MAX: Final = 20.0
+RATE_MAX: Final = 0.4
+"""So many seconds a clock that runs off gains or loses in each second."""
+WRONG_S_MAX: Final = 10.0
+
+
+class Trouble:
+    """Befalls the `processes` there are at each moment."""
+
+    def __init__(self, log: FaultyLog, processes: Callable[[], Collection[Process]]) -> None:
+        self._log = log
+        self._processes = processes
+
+    @property
+    def _random(self) -> Random:
+        return self._log.random
+
+    def _anybody(self) -> Process:
+        return self._random.choice(list(self._processes()))
+
+    async def crashes(self) -> None:
+        """Ends processes at any moment."""
+        while (crash_s := self._log.faults.crash_s) > 0:
+            await asyncio.sleep(self._random.expovariate(1 / crash_s))
+            if self._log.faults.crash_s:
+                self._anybody().crash()
+
+    async def outages(self) -> None:
+        """Takes the log away from everybody."""
+        while (outage_s := self._log.faults.outage_s) > 0:
+            await asyncio.sleep(self._random.uniform(0, OUTAGE_EVERY_S))
+            self._log.away = self._log.faults.outage_s > 0
+            await asyncio.sleep(outage_s)
+            self._log.away = False
+
+    async def standstills(self) -> None:
+        """Stops processes, which know nothing of it until they go on."""
+        while (still := self._log.faults.still) > 0:
+            await asyncio.sleep(self._random.expovariate(still))
+            if self._log.faults.still:
+                self._anybody().stand_still(self._random.uniform(0, STANDSTILL_S_MAX))
+
+    async def deafness(self) -> None:
+        """Keeps all facts from processes."""
+        while (deaf := self._log.faults.deaf) > 0:
+            await asyncio.sleep(self._random.expovariate(deaf))
+            self._anybody().deaf_until = asyncio.get_running_loop().time() + self._random.uniform(0, DEAF_S_MAX)
+
+    async def clocks(self) -> None:
+        """Sets clocks wrong, and right again."""
+        while (chance := self._log.faults.clock_jump + self._log.faults.clock_rate) > 0:
+            await asyncio.sleep(self._random.expovariate(chance))
+            process, random = self._anybody(), self._random
+            if random.random() * chance < self._log.faults.clock_jump:
+                process.set_clock(random.choice((-1, 1)) * random.uniform(0, random.choice((2, JUMP_S_MAX))), 0)
+            elif self._log.faults.clock_rate:
+                process.set_clock(0, random.uniform(-RATE_MAX, RATE_MAX))
+            asyncio.get_running_loop().call_later(random.uniform(0, WRONG_S_MAX), process.set_clock, 0, 0)
