@@ -225,7 +225,7 @@ class Service:
             await asyncio.wait(self._answering, timeout=FINISH_S)
         await self._running.aclose()
         self.guard.stop()
-        await self.process.leave()
+        await self.process.leave(self.log)
         if self.log is not None:
             await self.log.close()
         if self.outbox is not None:

@@ -11,6 +11,7 @@ from typing import Final, Self
 
 import msgspec
 import nats.errors
+import structlog
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
@@ -26,6 +27,7 @@ from services.bus.mailbox import Mailbox, NoAnswer, NobodyThere, NotSent, Sink
 from services.bus.settings import Settings
 from services.bus.streams import TABLES
 
+logger: Final = structlog.get_logger(__name__)
 _encode: Final = msgspec.json.Encoder().encode
 
 
@@ -51,7 +53,9 @@ class JetStreamLog:
         self._settings = settings
         self._append_s = settings.append_timeout_ms / 1000
         self._read_s = settings.read_timeout_ms / 1000
+        self._leaderless_s = settings.leaderless_ms / 1000
         self._unanswered = 0
+        self._unled_since: float | None = None
         self.appends = Appends()
         self._get = f"{settings.api_prefix}.STREAM.MSG.GET.{TABLES}"
         self._direct = f"{settings.api_prefix}.DIRECT.GET.{TABLES}"
@@ -160,8 +164,18 @@ class JetStreamLog:
             raise Unavailable(f"the server does not say how the streams are: {error!r}") from error
 
     async def server_time(self) -> datetime:
-        """The server's clock, as of its answer. Raises `Unavailable`."""
-        return answers.time_in((await self._asked(self._about, b"")).data)
+        """The server's clock, as of its answer. Raises `Unavailable`.
+
+        Asked every second it finds out too whether this server still knows a leader of the log, and leaves it if not.
+        """
+        began = asyncio.get_running_loop().time()
+        try:
+            found = answers.time_in((await self._asked(self._about, b"")).data)
+        except Unavailable as error:
+            await self._leave_if_leaderless(began, str(error))
+            raise
+        self._unled_since = None
+        return found
 
     async def tables(self, room: str) -> list[str]:
         """The tables of a room, sorted."""
@@ -196,8 +210,22 @@ class JetStreamLog:
         """Moves to another server after some time-outs in a row: a leader without quorum never closes by itself."""
         self._unanswered += 1
         if self._unanswered >= self._settings.unanswered_appends_max:
-            self._unanswered = 0
-            await self._client.force_reconnect()
+            await self._leave(f"{self._unanswered} appends in a row were not answered")
+
+    async def _leave_if_leaderless(self, asked_s: float, reason: str) -> None:
+        """The same for who appends nothing: it would wait at a server without quorum until that is well again."""
+        if not self._client.is_connected:
+            self._unled_since = None
+            return
+        if self._unled_since is None:
+            self._unled_since = asked_s
+        if asyncio.get_running_loop().time() - self._unled_since >= self._leaderless_s:
+            await self._leave(reason)
+
+    async def _leave(self, reason: str) -> None:
+        self._unanswered, self._unled_since = 0, None
+        logger.warning("server_left", reason=reason)
+        await self._client.force_reconnect()
 
     async def _read(self, pattern: str, after: int) -> AsyncIterator[Stored]:
         while True:

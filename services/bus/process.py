@@ -46,8 +46,8 @@ class Process:
         """Why the process has nothing left to do, though nobody stopped it."""
         self._ended: list[Callable[[str], None]] = []
         self._starting = asyncio.Lock()
-        self._users = 0
-        self._auditing: asyncio.Task[None] | None = None
+        self._logs: list[JetStreamLog] = []
+        self._watching: tuple[asyncio.Task[None], ...] = ()
         self._audited_s = 0.0
         self._door: Door | None = None
 
@@ -121,16 +121,19 @@ class Process:
                 await follower.start()
                 self._audited_s = asyncio.get_running_loop().time()
                 self.follower = follower
-                self._auditing = asyncio.create_task(self._audit(log, follower), name="audit")
-            self._users += 1
+                self._watching = (
+                    asyncio.create_task(self._audit(log, follower), name="audit"),
+                    asyncio.create_task(self._attend(log), name="attend"),
+                )
+            self._logs.append(log)
             return self.follower
 
-    async def leave(self) -> None:
+    async def leave(self, log: JetStreamLog | None) -> None:
         """Stops the fold when its last service has gone."""
-        self._users -= 1
-        if self._users == 0 and self.follower is not None:
-            if self._auditing is not None:
-                self._auditing.cancel()
+        self._logs = [each for each in self._logs if each is not log]
+        if not self._logs and self.follower is not None:
+            for task in self._watching:
+                task.cancel()
             await self.follower.stop()
             self.follower = None
 
@@ -148,6 +151,17 @@ class Process:
             await asyncio.sleep(CLOCK_RETRY_S)
             if told_to_end():
                 raise ProcessEnded(f"told to end before the clock was right: {doubt}")
+
+    async def _attend(self, log: JetStreamLog) -> None:
+        """Has the other services' connections find out in time that their server has no leader (`server_time`)."""
+
+        async def ask(other: JetStreamLog) -> None:
+            with contextlib.suppress(Unavailable):
+                await other.server_time()
+
+        while True:
+            await asyncio.sleep(AUDIT_S)
+            await asyncio.gather(*(ask(each) for each in self._logs if each is not log))
 
     async def _audit(self, log: JetStreamLog, follower: Follower) -> None:
         clock = asyncio.get_running_loop()

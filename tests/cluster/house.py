@@ -189,10 +189,11 @@ async def endured(house: House, name: str, fault: Fault) -> Outage:
     cost = outage(found, since, until)
     hands = sum(record.account.hands for record in found)
     measured(f"{name}: {cost}; {hands} hands, {play.witness.answers} answers, {play.retries} retries; {_said(house)}")
-    assert play.witness.contradictions == []
-    assert {record.table: record.faults for record in found if record.faults} == {}
+    assert play.witness.contradictions == [], play.witness.contradictions
+    faults = {record.table: record.faults for record in found if record.faults}
+    assert faults == {}, faults
     alarms = [line for member in house.members for line in member.said if line["event"] in NEVER]
-    assert alarms == []
+    assert alarms == [], alarms
     return cost
 
 

@@ -1,6 +1,7 @@
 """A connection that leaves a server goes to another one, and no server that stands still holds it up for long."""
 
 import asyncio
+import contextlib
 import signal
 from collections.abc import Iterator
 from itertools import pairwise
@@ -8,17 +9,23 @@ from itertools import pairwise
 import pytest
 
 from services.bus.connection import Line, connect
+from services.bus.jetstream import JetStreamLog
+from services.bus.log import Unavailable
 from services.bus.settings import Settings
+from services.command_line.serve import make_streams
 from tests.cluster.servers import Cluster
 
 pytestmark = [pytest.mark.server, pytest.mark.xdist_group("cluster")]
 
 BACK_S_MAX = 6.0
+LEFT_S_MAX = 30.0
+POLL_S = 0.1
 
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     with Cluster(tmp_path_factory.mktemp("cluster"), sync_always=False) as running:
+        asyncio.run(make_streams(running.settings))
         yield running
 
 
@@ -56,4 +63,29 @@ async def test_servers_that_stand_still_do_not_hold_up_a_reconnect(cluster: Clus
     finally:
         for node in others:
             node.send(signal.SIGCONT)
+    await client.close()
+
+
+async def test_who_appends_nothing_leaves_a_server_without_quorum_too(cluster: Cluster) -> None:
+    """Only appends were counted: an idle service stayed deaf at a leader that had been cut off."""
+    settings = Settings(leaderless_ms=1_000, read_timeout_ms=500, ping_interval_ms=60_000)
+    line, lost = Line("views"), asyncio.Event()
+    client = await connect(settings, cluster.credentials, line)
+    log = await JetStreamLog.open(client, settings, line)
+    await log.server_time()
+    line.when_lost(lost.set)
+    assert client.connected_url is not None
+    others = [node for node in cluster.nodes if not node.url.endswith(client.connected_url.netloc)]
+    for node in others:
+        node.send(signal.SIGSTOP)
+    try:
+        async with asyncio.timeout(LEFT_S_MAX):
+            while not lost.is_set():
+                with contextlib.suppress(Unavailable):
+                    await log.server_time()
+                await asyncio.sleep(POLL_S)
+    finally:
+        for node in others:
+            node.send(signal.SIGCONT)
+    await log.close()
     await client.close()
