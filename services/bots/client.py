@@ -52,8 +52,8 @@ class RoomClient:
 
     async def close(self) -> None:
         """Ends the connection."""
-        await self._mailbox.close()
         self._line.ending = True
+        await self._mailbox.close()
         await self._client.close()
 
     async def follow(self, room: str, take: Callable[[PublicView], None]) -> None:

@@ -1,6 +1,7 @@
 """`croupier demo`: a whole room in one process, bots that play every game, and the proof of what they did."""
 
 import asyncio
+import contextlib
 import tempfile
 import time
 from collections.abc import Iterable, Sequence
@@ -101,8 +102,17 @@ async def _demo(settings: Settings, games: Sequence[str], hands: int, seed: int,
 
 
 async def _play(settings: Settings, plans: Sequence[Plan], console: Console) -> dict[str, BotTable]:
-    lobby = await RoomClient.open(settings, "lobby", "lobby")
-    players = await RoomClient.open(settings, "players", "player")
+    async with contextlib.AsyncExitStack() as stack:
+        lobby = await RoomClient.open(settings, "lobby", "lobby")
+        stack.push_async_callback(lobby.close)
+        players = await RoomClient.open(settings, "players", "player")
+        stack.push_async_callback(players.close)
+        return await _played(plans, lobby, players, console)
+
+
+async def _played(
+    plans: Sequence[Plan], lobby: RoomClient, players: RoomClient, console: Console
+) -> dict[str, BotTable]:
     tables = {plan.table: BotTable(plan, lobby, players) for plan in plans}
     bar = Progress(
         TextColumn("dealing"),
@@ -124,8 +134,6 @@ async def _play(settings: Settings, plans: Sequence[Plan], console: Console) -> 
         async with asyncio.TaskGroup() as group:
             for table in tables.values():
                 group.create_task(table.play())
-    await lobby.close()
-    await players.close()
     return tables
 
 

@@ -1,5 +1,7 @@
 """A process that cannot serve says why in one line and ends with an exit code, whoever starts it."""
 
+import asyncio
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -13,7 +15,7 @@ from services.bus.connection import Line, connect
 from services.bus.credentials import Credentials
 from services.bus.settings import Settings
 from services.bus.streams import TABLES
-from tests.faults.running import HOUSE, ended, free_port, serve
+from tests.faults.running import HOUSE, ended, free_port, reached, serve
 from tests.processes.fleet import RUN
 from tests.processes.playing import a_server
 
@@ -124,3 +126,36 @@ async def test_a_setting_that_cannot_be_meant(tmp_path: Path) -> None:
     code, said = await ended([*serve(settings, ("table",)), "--rooms", "main,a/b"])
     assert code == 1
     assert said[0]["reason"] == "a room's name has letters, digits, - and _, 40 at most: not 'a/b'"
+
+
+def test_a_service_loads_nothing_that_prints_tables() -> None:
+    """It would cost each process 0.2 s of its start."""
+    program = f"import sys\ntry:\n    {RUN}\nfinally:\n    print('rich' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", program, "serve", "frob"], cwd=HOUSE, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "False\n")
+    assert "a service is one of table, dealer, rake, settlement, views, replay or all, not frob" in done.stderr
+
+
+async def test_an_interrupted_demo_says_nothing_that_looks_like_a_fault(tmp_path: Path) -> None:
+    """Its room is in order: it was told to end while the bots played."""
+    demo = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", RUN, "demo", "--tables", "nlhe,plo", "--hands", "5000", "--data", str(tmp_path)),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
+        cwd=HOUSE,
+    )
+    await _playing(tmp_path / "credentials.json")
+    demo.send_signal(signal.SIGINT)
+    _, said = await asyncio.wait_for(demo.communicate(), 20)
+    assert (demo.returncode, said.decode()) == (130, "")
+
+
+async def _playing(file: Path) -> None:
+    """Returns once a table of the room, whose credentials are in `file`, plays its third hand."""
+    async with asyncio.timeout(40):
+        while not file.exists():  # noqa: ASYNC110, ASYNC240 - nothing tells when another process has written a file
+            await asyncio.sleep(0.05)
+    await reached(Settings(credentials_path=file), "nlhe", 3)
