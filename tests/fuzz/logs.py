@@ -1,0 +1,95 @@
+"""Pieces of the golden logs, altered: what a forger, a damaged disk or a later release may have left there."""
+
+from collections.abc import Sequence
+from functools import cache
+
+import msgspec
+
+from contracts.codec import digest
+from contracts.data import Sha256
+from contracts.queries import HandKey
+from services.aggregate.table import Table
+from services.bus.reading import Message, Reading
+from services.replay import files
+from tests.fuzz import seeds
+from tests.fuzz.choices import Choices
+from tests.fuzz.house import copied
+from tests.fuzz.mutation import mutated
+from tests.golden.logs import ROOM, logs, recorded_keys
+
+
+class Piece(msgspec.Struct, frozen=True):
+    """The table before some commits of a log, the messages that follow there, and the keys of its hands."""
+
+    table: Table
+    messages: Sequence[Message]
+    keys: dict[int, HandKey]
+
+
+@cache
+def tables() -> tuple[tuple[Table, ...], ...]:
+    """The table of each golden log before every one of its commits."""
+    found = []
+    for log, messages in zip(logs(), seeds.golden(), strict=True):
+        reading, after = Reading.of(ROOM, files.table_of(log)), []
+        for message in messages:
+            after.append(copied(reading.table))
+            reading.take(message)
+        found.append(tuple(after))
+    return tuple(found)
+
+
+@cache
+def keys() -> tuple[dict[int, HandKey], ...]:
+    """The hand keys of each golden log."""
+    return tuple(recorded_keys(log) for log in logs())
+
+
+def piece(choices: Choices, most: int) -> Piece:
+    """Some commits of a log, at most so many."""
+    number = choices.below(len(seeds.golden()))
+    messages = seeds.golden()[number]
+    start = choices.below(len(messages))
+    found = messages[start : start + 1 + choices.below(most)]
+    return Piece(copied(tables()[number][start]), found, keys()[number])
+
+
+def altered(found: Piece, choices: Choices) -> list[Message]:
+    """The messages with faults in some of them, in half of the cases chained again as a forger would."""
+    messages = list(found.messages)
+    for _ in range(choices.below(2) + 1):
+        at = choices.below(len(messages))
+        subject, data = messages[at]
+        match choices.below(8):
+            case 1:
+                del messages[at : at + 1 + choices.below(2)]
+            case 2:
+                messages.insert(choices.below(len(messages) + 1), messages[at])
+            case 3:
+                other = choices.below(len(messages))
+                messages[at], messages[other] = messages[other], messages[at]
+            case _:
+                data = mutated(data, choices, choices.one_of(seeds.commits()))
+                subject = subject if choices.below(4) == 1 else files.subject_of(ROOM, data)
+                messages[at] = subject, data
+        if not messages:
+            break
+    return _chained(found.table, messages) if choices.below(2) else messages
+
+
+def _chained(table: Table, messages: list[Message]) -> list[Message]:
+    """Each message as the next one: its n and prev are what the chain asks for."""
+    head, chained = table.head, []
+    for n, (subject, data) in enumerate(messages, table.n + 1):
+        linked = _linked(data, n, head)
+        head = digest(linked)
+        chained.append((subject, linked))
+    return chained
+
+
+def _linked(data: bytes, n: int, prev: Sha256) -> bytes:
+    try:
+        commit = msgspec.json.decode(data)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+        return data
+    return msgspec.json.encode({**commit, "n": n, "prev": prev}) if isinstance(commit, dict) else data

@@ -1,0 +1,36 @@
+"""Every target for a moment, and again on each input that once failed."""
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.fuzz.__main__ import TARGETS as NAMES
+from tests.fuzz.running import INPUT_BYTES_MAX
+from tests.fuzz.targets import TARGETS
+
+FOUND: Final = Path(__file__).parent / "found"
+"""Inputs that failed, in a folder for each target: the run keeps them, and who mends the fault puts them here."""
+EXAMPLES: Final = {"openings": 10, "commands": 30, "check": 40}
+"""Inputs of the targets that play hands; the others take more."""
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_whatever_bytes_arrive_nothing_breaks_down(name: str) -> None:
+    @settings(max_examples=EXAMPLES.get(name, 100), database=None)
+    @given(data=st.binary(min_size=16, max_size=INPUT_BYTES_MAX))
+    def fuzz(data: bytes) -> None:
+        TARGETS[name](data)
+
+    fuzz()
+
+
+@pytest.mark.parametrize("found", sorted(FOUND.glob("*/*")), ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_an_input_that_once_failed_does_no_more(found: Path) -> None:
+    TARGETS[found.parent.name](found.read_bytes())
+
+
+def test_the_command_line_names_every_target() -> None:
+    assert set(NAMES) == set(TARGETS)
