@@ -101,6 +101,21 @@ def reveal(
 
 
 @app.command
+def refusals(
+    table: str,
+    /,
+    *,
+    last: Annotated[int, Parameter(help="So many of the latest ones.", validator=validators.Number(gte=1))] = 20,
+    where: Where = NOWHERE,
+    json: Json = False,
+) -> int:
+    """List the latest commands that a table refused: who sent what, and why not."""
+    from services.command_line import refused, sources
+
+    return _run(refused.refusals(where, sources.table_name(table), last=last, json=json))
+
+
+@app.command
 def verify(
     table: str | None = None,
     hand: Hand | None = None,

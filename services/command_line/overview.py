@@ -10,6 +10,7 @@ SUMMARIES: Final = {
     "hands": "List the latest hands of a table.",
     "replay": "Tell a hand, with the cards that the table saw; with its key, all of them.",
     "reveal": "Get the key to all cards of a finished hand from the dealer; the log keeps that you did.",
+    "refusals": "List the latest commands that a table refused: who sent what, and why not.",
     "verify": "Check logs from end to end: chain, cards, invariants, and every decision derived again.",
     "export": "Take out a log, or one hand, as JSON lines: the very bytes of its commits.",
     "repair": "Put a damaged log back from its export, as the deploy role.",

@@ -317,7 +317,7 @@ def test_the_first_page_is_there_at_once_and_names_every_command() -> None:
 def test_a_command_says_of_itself_what_the_first_page_says() -> None:
     for name in overview.there():
         assert commands.app[name].help.partition("\n")[0] == overview.SUMMARIES[name]
-    assert {"tables", "hands", "replay", "reveal", "verify", "export"} <= set(overview.there())
+    assert {"tables", "hands", "replay", "reveal", "refusals", "verify", "export"} <= set(overview.there())
 
 
 def test_every_command_has_a_help_page() -> None:

@@ -1,0 +1,40 @@
+"""The refused commands of a table, as the stream `REFUSALS` keeps them (DESIGN 4)."""
+
+from collections.abc import AsyncIterator
+from typing import Final
+
+import msgspec
+from nats.aio.client import Client
+
+from contracts import subjects
+from contracts.data import Id
+from services.bus import answers
+from services.bus.log import Unavailable
+from services.bus.mailbox import Mailbox, NoAnswer, NobodyThere, NotSent
+from services.bus.settings import Settings
+from services.bus.streams import REFUSALS
+
+_encode: Final = msgspec.json.Encoder().encode
+
+
+async def kept(client: Client, settings: Settings, room: Id, table: Id) -> AsyncIterator[bytes]:
+    """The bytes of every refusal that is kept of a table, the oldest first. Raises `Unavailable`."""
+    mailbox = await Mailbox.open(client)
+    subject, after, more = f"{settings.api_prefix}.DIRECT.GET.{REFUSALS}", 0, True
+    try:
+        while more:
+            request = {
+                "seq": after + 1,
+                "next_by_subj": subjects.refused(room, table),
+                "batch": settings.batch_messages_max,
+                "max_bytes": settings.batch_bytes_max,
+            }
+            batch = await mailbox.ask_all(subject, _encode(request), settings.read_timeout_ms / 1000, answers.ends)
+            messages, more = answers.batch_in(batch)
+            for message in messages:
+                after = message.sequence
+                yield message.data
+    except (NotSent, NobodyThere, NoAnswer) as error:
+        raise Unavailable(str(error)) from error
+    finally:
+        await mailbox.close()
