@@ -15,12 +15,13 @@ from contracts.commit import Cause
 from contracts.data import Instant
 from contracts.events import AnyEvent
 from contracts.events.state import Actor
-from contracts.outcomes import REFUSED_BODY_CHARACTERS_MAX, Accepted, Allowed, Outcome, Refusal, Rejected
+from contracts.outcomes import Accepted, Allowed, Outcome, Rejected
 from contracts.subjects import CommandSubject
 from services.aggregate.table import Table
 from services.bus import misnamed
 from services.bus.log import Refused, Unavailable
 from services.bus.loop import Loop
+from services.bus.refused import as_kept
 from services.bus.replica import Replica
 
 logger: Final = structlog.get_logger(__name__)
@@ -281,15 +282,7 @@ class Desk:
     def _refuse(
         self, subject: str, reply: str, body: bytes, arrived: Instant, address: CommandSubject, outcome: Rejected
     ) -> None:
-        refusal = Refusal(
-            subject=subject,
-            arrived=arrived,
-            code=outcome.code,
-            message=outcome.message,
-            body=body[:REFUSED_BODY_CHARACTERS_MAX].decode("utf-8", "replace"),
-            n=outcome.n,
-            head=outcome.head,
-        )
+        refusal = as_kept(subject, arrived, body, outcome)
         self.publish(subjects.refused(address.room, address.table), encode(refusal))
         self.publish(reply, encode(outcome))
 

@@ -7,7 +7,8 @@ import msgspec
 from nats.aio.client import Client
 
 from contracts import subjects
-from contracts.data import Id
+from contracts.data import Id, Instant
+from contracts.outcomes import REFUSED_BODY_CHARACTERS_MAX, Refusal, Rejected
 from services.bus import answers
 from services.bus.log import Unavailable
 from services.bus.mailbox import Mailbox, NoAnswer, NobodyThere, NotSent
@@ -15,6 +16,19 @@ from services.bus.settings import Settings
 from services.bus.streams import REFUSALS
 
 _encode: Final = msgspec.json.Encoder().encode
+
+
+def as_kept(subject: str, arrived: Instant, body: bytes, outcome: Rejected) -> Refusal:
+    """What is kept of a command with this body that got this answer."""
+    return Refusal(
+        subject=subject,
+        arrived=arrived,
+        code=outcome.code,
+        message=outcome.message,
+        body=body[:REFUSED_BODY_CHARACTERS_MAX].decode("utf-8", "replace"),
+        n=outcome.n,
+        head=outcome.head,
+    )
 
 
 async def kept(client: Client, settings: Settings, room: Id, table: Id) -> AsyncIterator[bytes]:
