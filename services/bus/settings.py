@@ -40,7 +40,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     http_port: int | None = None
     """Where probes find `/live` and `/ready`; none: nowhere."""
     http_host: str = "0.0.0.0"  # noqa: S104 - probes come from outside; what is said there is no secret
-    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    log_level: Literal["debug", "info", "warning", "error", "critical"] = "info"
     log_to: Literal["stdout", "stderr"] = "stderr"
 
     connect_timeout_ms: int = 10_000

@@ -15,6 +15,7 @@ from services.bus import logging
 from services.bus.connection import Line, connect
 from services.bus.credentials import Credentials
 from services.bus.jetstream import JetStreamLog
+from services.bus.log import Unavailable
 from services.bus.server import EmbeddedServer, ServerFailed
 from services.bus.settings import Settings
 from services.command_line.refusals import CannotRead, WrongArgument
@@ -90,6 +91,9 @@ async def connected(settings: Settings, user: str) -> AsyncIterator[Client]:
         raise CannotRead(f"the credentials in {file} hold no password of user {user!r}") from error
     try:
         yield client
+    except Unavailable as error:
+        said = f"the log cannot be read now as {user!r} with the credentials in {file}: {error}"
+        raise CannotRead(said if line.last_error is None else f"{said} ({line.last_error})") from error
     finally:
         line.ending = True
         await client.close()
@@ -138,7 +142,7 @@ def _given(where: Where) -> Settings:
     except (msgspec.MsgspecError, ValueError) as error:
         raise WrongArgument(f"the environment is not right: {error}") from error
     settings = msgspec.structs.replace(
-        settings, log_level="error", log_to="stderr", connect_timeout_ms=CONNECT_MS, rooms=(where.room,)
+        settings, log_level="critical", log_to="stderr", connect_timeout_ms=CONNECT_MS, rooms=(where.room,)
     )
     if where.credentials is not None:
         settings = msgspec.structs.replace(settings, credentials_path=where.credentials)
