@@ -105,26 +105,30 @@ def _place(tree: list[Any], choices: Choices) -> tuple[Any, Any]:
 
 def _alter(tree: list[Any], choices: Choices, other: bytes) -> None:
     inside, key = _place(tree, choices)
-    match choices.below(12):
+    match choices.below(16):
         case 0:
             inside[key] = choices.one_of(VALUES)
-        case 1 | 8 | 9 | 10 | 11:
-            inside[key] = _near(inside[key], choices)
         case 2 if inside is not tree:
             del inside[key]
         case 3:
             again, where = _place(tree, choices)
-            inside[key], again[where] = again[where], inside[key]
+            if _fits(inside[key], again[where], choices):
+                inside[key], again[where] = again[where], inside[key]
         case 4 if isinstance(inside, list) and inside is not tree:
             inside.insert(choices.below(len(inside) + 1), inside[key])
         case 5 if isinstance(inside, dict):
             inside[choices.one_of(("type", "v", "unknown", *NAMES))] = choices.one_of((inside[key], *VALUES, *WORDS))
         case 6:
             piece, where = _place([json.loads(other)], choices)
-            inside[key] = piece[where]
+            inside[key] = piece[where] if _fits(inside[key], piece[where], choices) else inside[key]
         case _:
-            inside[key] = choices.number(choices.below(8) + 1)
+            inside[key] = _near(inside[key], choices)
     _untie(tree)
+
+
+def _fits(one: Any, other: Any, choices: Choices) -> bool:
+    """Mostly one thing takes the place of another of its type alone."""
+    return type(one) is type(other) or choices.below(4) == 1
 
 
 def _near(value: Any, choices: Choices) -> Any:
@@ -133,7 +137,9 @@ def _near(value: Any, choices: Choices) -> Any:
         case bool():
             return not value
         case int():
-            return choices.one_of((value + 1, value - 1, value * 2, -value, value + 2**32, value // 2, 0, 1, *NUMBERS))
+            return choices.one_of(
+                (value + 1, value - 1, value * 2, -value, value + 2**32, value // 2, choices.number(4), *NUMBERS)
+            )
         case str():
             return choices.one_of(
                 (value + "x", value[:-1], value.upper(), value * 2, value[::-1], f"{value}\n", *WORDS)
