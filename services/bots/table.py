@@ -109,8 +109,12 @@ class BotTable:
         temper = TEMPERS[turn.seat % len(TEMPERS)]
         act = decide(turn, number, self.picture.hand, temper, self._random, self._id())
         outcome = await self._players.command(self.plan.room, self.plan.table, player, act)
-        self._acted = number
         self._complain(act, outcome)
+        if isinstance(outcome, Rejected):  # the picture may be an old one: look again, or the turn runs out
+            self.picture.missed = True
+            self._changed.set()
+        else:
+            self._acted = number
 
     async def _between_hands(self) -> None:
         for seat, stack in list(self.picture.stacks.items()):
@@ -153,7 +157,8 @@ class BotTable:
 
     def _complain(self, command: AnyCommand, outcome: Outcome) -> None:
         if isinstance(outcome, Rejected):
-            logger.debug("refused", table=self.plan.table, command=type(command).__name__, code=outcome.code)
+            kind, why = type(command).__name__, outcome.message
+            logger.debug("refused", table=self.plan.table, command=kind, code=outcome.code, message=why)
 
     def _id(self) -> str:
         self._command += 1
