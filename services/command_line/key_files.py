@@ -6,9 +6,12 @@ from typing import NamedTuple
 
 import msgspec
 
+from contracts.codec import decode_by
 from contracts.data import Id
 from contracts.queries import HandKey
 from services.command_line.refusals import CannotRead, WrongArgument
+
+_keys: msgspec.json.Decoder[HandKey | list[HandKey]] = msgspec.json.Decoder(HandKey | list[HandKey])
 
 
 class Keys(NamedTuple):
@@ -40,7 +43,7 @@ def keys_of(paths: Sequence[Path], table: Id, hand: int | None = None) -> Keys:
 
 def _keys_in(path: Path) -> Iterator[HandKey]:
     try:
-        found = msgspec.json.decode(path.read_bytes(), type=HandKey | list[HandKey])
+        found = decode_by(_keys, path.read_bytes())
     except OSError as error:
         raise CannotRead(f"{path}: {error.strerror}") from error
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
