@@ -82,7 +82,7 @@ async def _verify_table(room: Opened, name: Id, table: Id, hand: int | None, hea
             break
         findings += verification.take(message)
     findings += verification.finish(whole=hand is None)
-    report = _report(start.table, verification, findings, keys.unused)
+    report = _report(start.table, verification, findings, (*keys.unused, *_of_no_hand(keys, verification)))
     return _vouched_for(report, both) if to_the_end else report
 
 
@@ -129,7 +129,11 @@ def verify_file(
     else:
         findings = [finding for message in messages for finding in verification.take(message)]
         findings += verification.finish(whole=False)
-    notes = (*keys.unused, *(_how_to_verify_a_part(path, table, messages[0]) if start.n == 0 else ()))
+    notes = (
+        *keys.unused,
+        *_of_no_hand(keys, verification),
+        *(_how_to_verify_a_part(path, table, messages[0]) if start.n == 0 else ()),
+    )
     report = _report(start, verification, findings, notes)
     return _say([_vouched_for(report, known) if messages[-1] is whole[-1] else report], json=json)
 
@@ -142,6 +146,16 @@ def _how_to_verify_a_part(path: Path, table: Id, first: Message) -> Iterator[str
             f"to verify a part of a log, name its hand: `croupier verify {table} {outline.hand} --file {path}`, "
             f"or give the commit before it: `--head {outline.n - 1}:{outline.prev}` as somebody else knows it"
         )
+
+
+def _of_no_hand(keys: Keys, verification: Verification) -> tuple[str, ...]:
+    """A sentence for each key of a hand after the last one. Raises `WrongArgument` if there is no other key."""
+    last = verification.table.hands
+    late = [hand for hand in sorted(keys.by_hand) if hand > last > 0]  # 0: a damaged log, of which it cannot be said
+    said = tuple(f"the key of hand {hand} was not used: the log ends with hand {last}" for hand in late)
+    if late and len(late) == len(keys.by_hand):
+        raise WrongArgument("; ".join(said))
+    return said
 
 
 def _vouched_for(report: Report, heads: Heads) -> Report:

@@ -144,6 +144,21 @@ def test_a_key_that_is_not_of_what_is_asked_for_is_said_to_be_unused(
     ]
 
 
+def test_the_key_of_a_hand_that_was_never_played_is_said_to_be_unused(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, nlhe: Session
+) -> None:
+    file, early, late = (tmp_path / name for name in ("log.jsonl", "early.json", "late.json"))
+    file.write_bytes(b"".join(line + b"\n" for line in nlhe.lines))
+    early.write_bytes(msgspec.json.encode(nlhe.hand_key(1)))
+    late.write_bytes(msgspec.json.encode(msgspec.structs.replace(nlhe.hand_key(1), hand=99)))
+    said = f"the key of hand 99 was not used: the log ends with hand {nlhe.table.hands}"
+    verify = ["verify", "--file", str(file), "--hand-keys", str(late)]
+    assert commands.run(verify) == 2
+    assert capsys.readouterr() == ("", f"croupier: {said}\n")
+    assert commands.run([*verify, "--hand-keys", str(early)]) == 0
+    assert f"  {said}\n" in capsys.readouterr().out
+
+
 def test_a_key_that_does_not_open_the_deck_may_itself_be_wrong(room: Path, tmp_path: Path, nlhe: Session) -> None:
     keys = tmp_path / "keys.json"
     keys.write_bytes(msgspec.json.encode(msgspec.structs.replace(nlhe.hand_key(2), hand=1)))
