@@ -53,8 +53,13 @@ class _State(msgspec.Struct):
     subjects: dict[str, int] | None = None
 
 
+class _Group(msgspec.Struct):
+    leader: str = ""
+
+
 class _Info(msgspec.Struct):
     ts: datetime | None = None
+    cluster: _Group | None = None
     state: _State | None = None
     error: _Error | None = None
     total: int = 0
@@ -151,6 +156,12 @@ def time_in(answer: bytes) -> datetime:
     if info.ts is None:
         raise Unavailable(info.error.description if info.error else "the answer has no time")
     return info.ts
+
+
+def is_led(answer: bytes) -> bool:
+    """Whether a stream has a leader, as far as the server that answered knows; on one server it leads itself."""
+    info = _info.decode(answer)
+    return info.cluster is None or bool(info.cluster.leader)
 
 
 def subjects_in(answer: bytes) -> tuple[list[str], int]:

@@ -11,7 +11,6 @@ from typing import Final, Self
 
 import msgspec
 import nats.errors
-import structlog
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
@@ -24,10 +23,10 @@ from services.bus.heads import Published
 from services.bus.health import Appends
 from services.bus.log import COMMIT_BYTES_MAX, Conflict, Heads, InDoubt, Refused, Stored, Unavailable
 from services.bus.mailbox import Mailbox, NoAnswer, NobodyThere, NotSent, Sink
+from services.bus.patience import Patience
 from services.bus.settings import Settings
 from services.bus.streams import TABLES
 
-logger: Final = structlog.get_logger(__name__)
 _encode: Final = msgspec.json.Encoder().encode
 
 
@@ -53,9 +52,8 @@ class JetStreamLog:
         self._settings = settings
         self._append_s = settings.append_timeout_ms / 1000
         self._read_s = settings.read_timeout_ms / 1000
-        self._leaderless_s = settings.leaderless_ms / 1000
-        self._unanswered = 0
-        self._unled_since: float | None = None
+        self._appending = Patience(client, settings.unanswered_ms / 1000)
+        self._led = Patience(client, settings.leaderless_ms / 1000)
         self.appends = Appends()
         self._get = f"{settings.api_prefix}.STREAM.MSG.GET.{TABLES}"
         self._direct = f"{settings.api_prefix}.DIRECT.GET.{TABLES}"
@@ -95,15 +93,27 @@ class JetStreamLog:
         return sequence
 
     async def _appended(self, subject: str, data: bytes, headers: dict[str, str]) -> int:
+        began = asyncio.get_running_loop().time()
         try:
             answer = await self._mailbox.ask(subject, data, self._append_s, headers)
-        except (NotSent, NobodyThere) as error:
+        except NotSent as error:
+            raise Refused(str(error)) from error
+        except NobodyThere as error:
+            await self._appending.tried(began, str(error))
             raise Refused(str(error)) from error
         except NoAnswer as error:
-            await self._leave_if_stuck()
+            await self._appending.tried(began, str(error))
             raise InDoubt(str(error)) from error
-        self._unanswered = 0
-        return answers.acknowledged(answer.data)
+        try:
+            sequence = answers.acknowledged(answer.data)
+        except InDoubt as error:
+            await self._appending.tried(began, str(error))
+            raise
+        except (Conflict, Refused):
+            self._appending.rewarded()
+            raise
+        self._appending.rewarded()
+        return sequence
 
     async def tail(self, room: str, table: str) -> Stored | None:
         """The last message of a table."""
@@ -170,11 +180,15 @@ class JetStreamLog:
         """
         began = asyncio.get_running_loop().time()
         try:
-            found = answers.time_in((await self._asked(self._about, b"")).data)
+            answer = (await self._asked(self._about, b"")).data
+            found = answers.time_in(answer)
         except Unavailable as error:
-            await self._leave_if_leaderless(began, str(error))
+            await self._led.tried(began, str(error))
             raise
-        self._unled_since = None
+        if answers.is_led(answer):
+            self._led.rewarded()
+        else:
+            await self._led.tried(began, "the log has no leader")
         return found
 
     async def tables(self, room: str) -> list[str]:
@@ -205,27 +219,6 @@ class JetStreamLog:
         subscription = await sink.subscribe(self._client, subject, queue)
         await settle(self._client)  # facts count from here
         return Subscribed(self._client, subscription)
-
-    async def _leave_if_stuck(self) -> None:
-        """Moves to another server after some time-outs in a row: a leader without quorum never closes by itself."""
-        self._unanswered += 1
-        if self._unanswered >= self._settings.unanswered_appends_max:
-            await self._leave(f"{self._unanswered} appends in a row were not answered")
-
-    async def _leave_if_leaderless(self, asked_s: float, reason: str) -> None:
-        """The same for who appends nothing: it would wait at a server without quorum until that is well again."""
-        if not self._client.is_connected:
-            self._unled_since = None
-            return
-        if self._unled_since is None:
-            self._unled_since = asked_s
-        if asyncio.get_running_loop().time() - self._unled_since >= self._leaderless_s:
-            await self._leave(reason)
-
-    async def _leave(self, reason: str) -> None:
-        self._unanswered, self._unled_since = 0, None
-        logger.warning("server_left", reason=reason)
-        await self._client.force_reconnect()
 
     async def _read(self, pattern: str, after: int) -> AsyncIterator[Stored]:
         while True:

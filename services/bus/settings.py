@@ -49,9 +49,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     drain_timeout_ms: int = 5_000
     ping_interval_ms: int = 1_000
     reconnect_wait_ms: int = 250
-    unanswered_appends_max: int = 3
-    """So many time-outs in a row, and the connection moves to another server: this one may have no quorum."""
-    leaderless_ms: int = 10_000
+    unanswered_ms: int = 6_000
+    """No append was of any use for so long, and the connection moves to another server: this one may have no quorum."""
+    leaderless_ms: int = 15_000
     """The same where the server knows of no leader for so long: an election takes less."""
     batch_messages_max: int = 1_000
     batch_bytes_max: int = 4 * 1024 * 1024

@@ -127,7 +127,7 @@ async def test_an_append_under_way_when_the_connection_breaks_is_in_doubt_at_onc
 
 
 async def test_an_append_that_is_not_answered_in_time_is_in_doubt_and_may_land_later(server: EmbeddedServer) -> None:
-    settings = Settings(append_timeout_ms=50, unanswered_appends_max=1_000)
+    settings = Settings(append_timeout_ms=50, unanswered_ms=60_000)
     async with connected(server, "table") as client:
         log = await JetStreamLog.open(client, settings)
         pid = server.pid
@@ -150,7 +150,7 @@ async def test_after_some_time_outs_in_a_row_the_connection_moves_on(server: Emb
     line.when_lost(lost.set)
     line.when_back(back.set)
     async with connected(server, "table", line) as client:
-        log = await JetStreamLog.open(client, Settings(append_timeout_ms=20, unanswered_appends_max=2), line)
+        log = await JetStreamLog.open(client, Settings(append_timeout_ms=20, unanswered_ms=30), line)
         pid = server.pid
         assert pid is not None
         os.kill(pid, signal.SIGSTOP)

@@ -62,7 +62,7 @@ async def test_sixty_who_race_on_three_servers_lose_by_either_code(three_servers
 
 @pytest.mark.parametrize("kind", [R1, R3])
 async def test_an_append_whose_time_was_up_lands_late_and_once(kind: str, request: pytest.FixtureRequest) -> None:
-    impatient = Settings(append_timeout_ms=50, unanswered_appends_max=1_000)
+    impatient = Settings(append_timeout_ms=50, unanswered_ms=60_000)
     async with servers(kind, request) as server, connected(server, "table") as client, a_log(server) as log:
         hasty = await JetStreamLog.open(client, impatient)
         first = await say(log, "T1", "one", 0)

@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import UTC, datetime
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -185,6 +185,7 @@ async def endured(house: House, name: str, fault: Fault) -> Outage:
         await house.heal()
         await play.goes_on()
         until = datetime.now(UTC)
+    _keep(house, name)
     found = await records(house.settings, [plan.table for plan in play.wanted], play.witness)
     cost = outage(found, since, until)
     hands = sum(record.account.hands for record in found)
@@ -195,6 +196,16 @@ async def endured(house: House, name: str, fault: Fault) -> Outage:
     alarms = [line for member in house.members for line in member.said if line["event"] in NEVER]
     assert alarms == [], alarms
     return cost
+
+
+def _keep(house: House, name: str) -> None:
+    """Leaves what services said meanwhile beside the servers' folders."""
+    said = sorted(({"member": each.name, **line} for each in house.members for line in each.said), key=_timestamp)
+    (house.cluster.folder / f"{name}.jsonl").write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in said))
+
+
+def _timestamp(line: dict[str, Any]) -> str:
+    return str(line.get("timestamp", ""))
 
 
 def _said(house: House) -> str:

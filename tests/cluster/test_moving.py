@@ -10,9 +10,11 @@ import pytest
 
 from services.bus.connection import Line, connect
 from services.bus.jetstream import JetStreamLog
-from services.bus.log import Unavailable
+from services.bus.log import InDoubt, Refused, Unavailable
 from services.bus.settings import Settings
+from services.bus.streams import TABLES
 from services.command_line.serve import make_streams
+from tests.bus.conftest import a_log, connected
 from tests.cluster.servers import Cluster
 
 pytestmark = [pytest.mark.server, pytest.mark.xdist_group("cluster")]
@@ -87,5 +89,38 @@ async def test_who_appends_nothing_leaves_a_server_without_quorum_too(cluster: C
     finally:
         for node in others:
             node.send(signal.SIGCONT)
+    await log.close()
+    await client.close()
+
+
+async def test_who_is_told_again_and_again_that_nothing_can_be_stored_leaves_the_server(cluster: Cluster) -> None:
+    """A leader that lost its peers answers at once that it cannot: such answers once counted as signs of life."""
+    async with a_log(cluster, "deploy") as log:
+        await log.append("main", "T1", "table", "fact", b"1", 0)
+    async with connected(cluster, "deploy") as deploy:
+        group = (await deploy.jetstream().stream_info(TABLES)).cluster
+    assert group is not None
+    assert group.leader is not None
+    leader = cluster.named(group.leader)
+    line, lost, ends = Line("table"), asyncio.Event(), set[str]()
+    settings = Settings(nats_url=leader.url, append_timeout_ms=500, unanswered_ms=12_000)
+    client = await connect(settings, cluster.credentials, line)
+    log = await JetStreamLog.open(client, settings, line)
+    line.when_lost(lost.set)
+    others = [node for node in cluster.nodes if node is not leader]
+    for node in others:
+        node.send(signal.SIGSTOP)
+    try:
+        async with asyncio.timeout(LEFT_S_MAX):
+            while not lost.is_set():
+                try:
+                    await log.append("main", "T1", "table", "fact", b"2", 1)
+                except (InDoubt, Refused) as error:
+                    ends.add(str(error).split(" ")[0])
+                await asyncio.sleep(POLL_S)
+    finally:
+        for node in others:
+            node.send(signal.SIGCONT)
+    assert "10008:" in ends, ends
     await log.close()
     await client.close()
