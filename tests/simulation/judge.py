@@ -1,6 +1,7 @@
 """Watches the true log and every answer, and says what may never be."""
 
 import re
+from collections import defaultdict
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -23,6 +24,7 @@ from services.aggregate.fold import Verdict, fold, read
 from services.aggregate.table import Table
 from services.bus.clock import JUMP_S_MAX, SKEW_S_MAX
 from services.bus.log import Stored
+from services.table.hands import LASTING_MAX
 from tests.simulation.virtual_loop import Owner
 
 UNDECIDED = ("busy", "halted", "unsupported_version")
@@ -85,6 +87,7 @@ class Judge:
         self.unavailable = 0
         self.views = 0
         self._holes: dict[tuple[str, int], dict[str, tuple[Card, ...]]] = {}
+        self._lasting: defaultdict[str, list[int]] = defaultdict(list)
         self._causes: dict[CommandId, Answered] = {}
         self._chips: dict[str, int] = {}
         self._copies: dict[str, Copy] = {}
@@ -158,6 +161,8 @@ class Judge:
             self.reversed += 1
             if actor.kind != "player" or isinstance(commit.cause.command, Act):
                 self.says(f"{key} was refused ({self.refused[key]}) and is the cause of commit {commit.n}")
+        if not isinstance(commit.cause.command, Act):
+            self._lasting[commit.table].append(commit.n)
         event = commit.events[0]
         refusal = event if isinstance(event, CommandRefused) else None
         self._causes[key] = Answered(commit.n, self.entries[commit.table][-1].head, refusal)
@@ -208,13 +213,19 @@ class Judge:
             if answer != first:
                 self.says(f"{copy.key} is refused by {answer}, and another time by {first}")
             return
-        table = self.table(copy.key[0])
-        forgotten = code == "stale" and isinstance(copy.command, Act) and copy.command.hand < table.hands - 1
-        if first is not None and not forgotten:
+        if first is not None and not self._forgotten(copy, code, first.n):
             self.says(f"{copy.key} is refused ({code}) and is the cause of commit {first.n}")
         if copy.key[1] != "player" and code not in UNWRITTEN:
             self.says(f"{copy.key} is refused ({code}), and nothing in the log says so")
         self._refused_at(copy, outcome)
+
+    def _forgotten(self, copy: Copy, code: str, n: int) -> bool:
+        """Whether a command may no longer be known: an act of an older hand, or one with too many others after it."""
+        table = copy.key[0]
+        if code != "stale" or copy.command.hand >= self.table(table).hands - 1:
+            return False
+        later = sum(each > n for each in self._lasting[table])
+        return isinstance(copy.command, Act) or later >= LASTING_MAX
 
     def _refused_at(self, copy: Copy, outcome: Rejected) -> None:
         """A refusal names a commit that is not older than the one that the copy could have seen."""

@@ -8,16 +8,23 @@ import msgspec
 from contracts import subjects
 from contracts.codec import digest, encode
 from contracts.commit import Cause, Commit, Head
-from contracts.data import Instant
+from contracts.data import Id, Instant, Sha256
 from contracts.events import AnyEvent, fact_of
 from contracts.outcomes import Accepted, Outcome, Rejected
+from contracts.subjects import Guarded
+from contracts.views import PublicView
 from services.aggregate.fold import commit_of
-from services.bus.desk import Desk
+from services.aggregate.table import Table
+from services.bus.clock import Clock
+from services.bus.desk import Desk, Rules
 from services.bus.follower import Follower
 from services.bus.log import Conflict, InDoubt, Stored
 from services.bus.loop import Loop
 from services.bus.replica import Pending, Replica
+from services.table.app import RULES
+from services.views.public import public_view
 from tests.simulation.faults import Faults
+from tests.simulation.faulty_log import FaultyLog
 from tests.simulation.process import Build
 
 
@@ -125,6 +132,95 @@ class TrustsTheOrderOfFacts(Follower):
         return super().take(replica, stored, in_order=True)
 
 
+class FiltersBySubject(FaultyLog):
+    """The expectation is compared with the last message of the commit's own subject, not with the table's."""
+
+    def store(self, address: Guarded, data: bytes, expected: int) -> Stored:
+        """Overlooks what other facts came first."""
+        own, found = self._facts[address.subject], self._tables[address.guard]
+        blind = bool(found) and (own[-1].sequence if own else 0) <= expected < found[-1].sequence
+        return super().store(address, data, found[-1].sequence if blind else expected)
+
+
+def _forgetful(table: Table) -> Table:
+    """The table without the commands that were accepted before this hand."""
+    lately = {key: known for key, known in table.accepted.items() if known.n > table.stated_n}
+    return msgspec.structs.replace(table, accepted=lately)
+
+
+FORGETFUL: Final = Rules(
+    RULES.read,
+    lambda table, cause: RULES.known(_forgetful(table), cause),
+    RULES.holds,
+    lambda table, cause, at: RULES.decide(_forgetful(table), cause, at),
+    RULES.refused,
+)
+UNWRITTEN: Final = Rules(RULES.read, RULES.known, RULES.holds, RULES.decide, lambda _, __: ())
+
+
+class TellsBeforeTheAcknowledgement(Loop):
+    """Heads and cards leave the house while the commit is still on its way."""
+
+    async def append(
+        self, replica: Replica, events: tuple[AnyEvent, ...], at: Instant, cause: Cause | None = None
+    ) -> Head | None:
+        """Takes for done what it is about to do."""
+        commit = commit_of(replica.table, self.service, events, at, cause)
+        self._after(replica, commit, Head(n=commit.n, hash=digest(encode(commit))))
+        return await super().append(replica, events, at, cause)
+
+
+class LosesTheOrderOfItsTasks(Follower):
+    """Two tasks of one service decide at the same table at the same time."""
+
+    def replica(self, room: str, table: str) -> Replica:
+        """Gives replicas whose turnstiles hold nobody up."""
+        replica = super().replica(room, table)
+        replica.turnstile = lambda service: asyncio.Lock()  # type: ignore[method-assign] # noqa: ARG005
+        return replica
+
+
+class PaysAgainAfterACrash(Loop):
+    """The settlement goes on with what it did last, and does not look whether that is in the log."""
+
+    async def start(self) -> None:
+        """Pays the pots of each hand that is not over."""
+        for replica in self.follower.replicas.values():
+            hand = replica.table.hand
+            if self.service == "settlement" and hand is not None and hand.awards is not None:
+                self._spawn(self.append(replica, (hand.awards,), self.follower.clock.now()))
+        await super().start()
+
+
+class OwesBesideOthers(Loop):
+    """The rake owes until the pots are paid, so that two services owe at the same time."""
+
+    def is_owing(self, replica: Replica) -> bool:
+        """Also when it is the settlement's turn."""
+        beside = replica.debt is not None and self.service == "rake" and replica.debt.duty == "award_pots"
+        return beside or super().is_owing(replica)
+
+    async def pay_inside(self, replica: Replica) -> None:
+        """Takes the rake again."""
+        await super().pay_inside(replica)
+        hand = replica.table.hand
+        if self.service == "rake" and self.is_owing(replica) and hand is not None and hand.rake is not None:
+            await self.append(replica, (hand.rake,), self.follower.clock.now())
+
+
+class BelievesItsClock(Clock):
+    """The server's clock is nobody's concern."""
+
+    def trusted(self, _: Instant | None) -> bool:
+        """Is always sure of the time."""
+        return True
+
+
+def shown_to_everybody(room: Id, commit: Commit, head: Sha256) -> PublicView:
+    """A view of a commit as it stands in the log."""
+    return msgspec.structs.replace(public_view(room, commit, head), events=commit.events)
+
+
 class Planted(NamedTuple):
     """A house with a fault in it, the words by which it is found out, what goes wrong if not what the seed says."""
 
@@ -144,5 +240,16 @@ PLANTED: Final[dict[str, Planted]] = {
     "never reads again": Planted(
         Build(follower=NeverReadsAgain), "is not at rest", Faults(fact_lost=0.5, nudge_lost=0.5)
     ),
+    "filters by the subject alone": Planted(Build(log=FiltersBySubject), "is told to be accepted"),
+    "forgets commands when a hand ends": Planted(Build(rules=FORGETFUL), "is the cause of commits"),
+    "does not write refusals down": Planted(Build(rules=UNWRITTEN), "nothing in the log says so"),
+    "tells before the acknowledgement": Planted(Build(loop=TellsBeforeTheAcknowledgement), "is published and not in"),
+    "loses the order of two tasks": Planted(Build(follower=LosesTheOrderOfItsTasks), "in doubt"),
+    "pays again after a crash": Planted(
+        Build(loop=PaysAgainAfterACrash), "owed nothing", Faults(crash_s=1, down_s=0.1, nudge_lost=0.9)
+    ),
+    "two owe at the same time": Planted(Build(loop=OwesBesideOthers), "owed nothing"),
+    "believes its own clock": Planted(Build(clock=BelievesItsClock), "ahead of the server's clock"),
+    "shows everything": Planted(Build(view=shown_to_everybody), "shows"),
     "trusts the order of facts": Planted(Build(follower=TrustsTheOrderOfFacts), "has a hole"),
 }

@@ -11,15 +11,16 @@ import msgspec
 
 from contracts.codec import decode
 from contracts.commit import Commit, Head
-from contracts.data import Instant, Sha256
+from contracts.data import Id, Instant, Sha256
 from contracts.events import Service
 from contracts.outcomes import Rejected
 from contracts.subjects import read_command
+from contracts.views import PublicView
 from services.bus.clock import Clock
 from services.bus.desk import Desk, Rules
 from services.bus.follower import Follower
 from services.bus.log import Unavailable
-from services.bus.loop import AUDIT_S, Loop, Owes, Role
+from services.bus.loop import AUDIT_S, Loop, Role
 from services.bus.picked import Picked
 from services.bus.replica import Replica
 from services.bus.stall import StallGuard
@@ -50,7 +51,8 @@ class Build(msgspec.Struct, frozen=True):
     follower: type[Follower] = Follower
     rules: Rules = table_app.RULES
     log: type[FaultyLog] = FaultyLog
-    owes: tuple[Service, Owes] | None = None
+    clock: type[Clock] = Clock
+    view: Callable[[Id, Commit, Sha256], PublicView] = public_view
     nudged: bool = True
 
 
@@ -145,7 +147,7 @@ class Process:
         self.desk.submit(subject, reply, body)
 
     async def _run(self) -> None:
-        clock = Clock(self.now, asyncio.get_running_loop().time)
+        clock = self._build.clock(self.now, asyncio.get_running_loop().time)
         follower = self._build.follower(self._log, ("main",), clock)
         try:
             while not clock.trusted(None):
@@ -172,7 +174,7 @@ class Process:
                 continue
 
     def _show(self, replica: Replica, commit: Commit, head: Sha256) -> None:
-        self.judge.seen(public_view(replica.table.room, commit, head))
+        self.judge.seen(self._build.view(replica.table.room, commit, head))
 
     def _rules(self) -> Rules:
         rules = self._build.rules
@@ -195,9 +197,8 @@ class Process:
         )
 
     def _role(self) -> Role:
-        role, instead = self._real_role(), self._build.owes
-        owes = instead[1] if instead is not None and instead[0] == self.service else role.owes
-        return msgspec.structs.replace(role, owes=of_release(self.knows, owes))
+        role = self._real_role()
+        return msgspec.structs.replace(role, owes=of_release(self.knows, role.owes))
 
     def _real_role(self) -> Role:
         if self.service == "table":

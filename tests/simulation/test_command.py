@@ -1,0 +1,47 @@
+"""`croupier simulate`: which seeds, which faults, what it says and keeps."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from services.command_line.commands import run
+from tests.simulation.faults import NONE, Faults, chosen
+from tests.simulation.planted import UNWRITTEN
+from tests.simulation.process import Build
+from tests.simulation.simulate import Result, simulate
+
+
+def test_a_seed_is_told_with_its_faults_and_the_command_that_plays_it_again(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run(["simulate", "--seed", "3", "--hands", "1"]) == 0
+    told = capsys.readouterr().out
+    assert f"{simulate(3, hands=1)}\n" in told
+    assert "again: croupier simulate --seed 3 --hands 1\n" in told
+    assert told.endswith("nothing was found\n")
+
+
+def test_only_named_faults_happen(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--seed", "4", "--seeds", "2", "--hands", "1", "--faults", "crash_s,clock_jump", "--json"]
+    assert run(["simulate", *arguments]) == 0
+    results = [msgspec.json.decode(line, type=Result) for line in capsys.readouterr().out.splitlines()]
+    assert [result.seed for result in results] == [4, 5]
+    for result in results:
+        mix = result.faults
+        assert mix == Faults(crash_s=mix.crash_s, clock_jump=mix.clock_jump, down_s=mix.down_s, delay_s=mix.delay_s)
+        assert mix.crash_s > 0 < mix.clock_jump
+        assert result.command == f"croupier simulate --seed {result.seed} --hands 1 --faults crash_s,clock_jump"
+    assert chosen(4, ("none",)) == NONE
+
+
+def test_a_fault_that_is_not_known_is_said_to_be_none(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["simulate", "--faults", "gremlins"]) == 2
+    assert "not gremlins" in capsys.readouterr().err
+
+
+def test_the_log_of_what_was_found_is_kept(tmp_path: Path) -> None:
+    result = simulate(0, Build(rules=UNWRITTEN), keep=tmp_path / "found")
+    assert result.violations
+    lines = [line for file in sorted((tmp_path / "found").iterdir()) for line in file.read_bytes().splitlines()]
+    assert len(lines) == result.commits + result.ignored
