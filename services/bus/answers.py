@@ -8,7 +8,8 @@ from nats.aio.msg import Msg
 
 from services.bus.log import Conflict, InDoubt, Refused, Stored, Unavailable
 
-CONFLICTS: Final = frozenset({10071, 10164})
+CONFLICT: Final = 10071
+CONTESTED: Final = 10164
 REFUSALS: Final = frozenset({
     10023,  # insufficient resources
     10039,  # JetStream not enabled for the account
@@ -25,6 +26,13 @@ NO_MESSAGE: Final = 10037
 _END_OF_BATCH: Final = "204"
 _NO_MESSAGES: Final = "404"
 _NONE_MATCH: Final = "No Results"
+
+
+class Contested(Conflict):
+    """Another append to the table is on its way to the followers, and may be an earlier attempt of one's own.
+
+    A leader that has lost its followers says so for as long as it takes itself for one.
+    """
 
 
 class _Error(msgspec.Struct):
@@ -83,7 +91,9 @@ def acknowledged(answer: bytes) -> int:
     if ack.error is None:
         raise InDoubt("an answer without a sequence")
     said = f"{ack.error.err_code}: {ack.error.description}"
-    if ack.error.err_code in CONFLICTS:
+    if ack.error.err_code == CONTESTED:
+        raise Contested(said)
+    if ack.error.err_code == CONFLICT:
         raise Conflict(said)
     if ack.error.err_code in REFUSALS:
         raise Refused(said)
