@@ -1,7 +1,7 @@
 """All tables of a process's rooms, kept up to the tail of the log and shared by the services of the process."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import structlog
@@ -11,7 +11,7 @@ from contracts.events import SERVICES, Service
 from contracts.subjects import read_commit
 from services.bus.clock import Clock
 from services.bus.log import Following, Heads, Log, Stored, Unavailable
-from services.bus.reader import NotFound, from_last_statement
+from services.bus.reader import NotFound, from_statement, last_statements
 from services.bus.replica import Gap, Replica, Watcher
 from services.bus.rereading import read_again, read_on, stands
 
@@ -189,24 +189,27 @@ class Follower:
         replica.adopt(fresh)
         self._note_debt(replica)
 
-    async def _load_all(self, room: str, names: Iterable[str], heads: dict[str, Heads]) -> None:
+    async def _load_all(self, room: str, names: Sequence[str], heads: dict[str, Heads]) -> None:
+        statements = await last_statements(self.log, room, names)
         slots = asyncio.Semaphore(LOADS_MAX)
         try:
             async with asyncio.TaskGroup() as group:
                 for name in names:
-                    group.create_task(self._load(room, name, heads.get(name, {}), slots))
+                    group.create_task(self._load(room, name, heads.get(name, {}), statements[name], slots))
         except ExceptionGroup as errors:
             unavailable, others = errors.split(Unavailable)
             if others is not None:
                 raise
             raise Unavailable(f"room {room}: {unavailable}") from errors
 
-    async def _load(self, room: str, name: str, heads: Heads, slots: asyncio.Semaphore) -> None:
+    async def _load(
+        self, room: str, name: str, heads: Heads, statements: Iterable[Stored], slots: asyncio.Semaphore
+    ) -> None:
         async with slots:
             replica = self.replica(room, name)
             replica.known, replica.asked = dict(heads), True
             try:
-                start = await from_last_statement(self.log, room, name)
+                start = await from_statement(self.log, room, name, statements)
             except NotFound:
                 if not heads:
                     return

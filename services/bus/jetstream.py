@@ -5,8 +5,9 @@ from any replica (`DIRECT.GET`), is faster, and is finished from the leader.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import datetime
+from itertools import batched
 from typing import Final, Self
 
 import msgspec
@@ -19,7 +20,7 @@ from contracts import subjects
 from contracts.subjects import ANY
 from services.bus import answers, streams
 from services.bus.connection import Line, settle
-from services.bus.heads import Published
+from services.bus.heads import TABLES_ASKED_MAX, Published
 from services.bus.health import Appends
 from services.bus.log import COMMIT_BYTES_MAX, Conflict, Heads, InDoubt, Refused, Stored, Unavailable
 from services.bus.mailbox import Mailbox, NoAnswer, NobodyThere, NotSent, Sink
@@ -54,6 +55,8 @@ class JetStreamLog:
         self._read_s = settings.read_timeout_ms / 1000
         self._appending = Patience(client, settings.unanswered_ms / 1000)
         self._led = Patience(client, settings.leaderless_ms / 1000)
+        self._one_replica = False
+        """Whether the streams were seen to lie on one server alone: then nothing that was read can lag."""
         self.appends = Appends()
         self._get = f"{settings.api_prefix}.STREAM.MSG.GET.{TABLES}"
         self._direct = f"{settings.api_prefix}.DIRECT.GET.{TABLES}"
@@ -106,7 +109,7 @@ class JetStreamLog:
             raise InDoubt(str(error)) from error
         try:
             sequence = answers.acknowledged(answer.data)
-        except (InDoubt, answers.Contested) as error:
+        except InDoubt as error:
             await self._appending.tried(began, str(error))
             raise
         except (Conflict, Refused):
@@ -123,6 +126,19 @@ class JetStreamLog:
         """The last commit of one kind."""
         return await self._from_leader({"last_by_subj": subjects.guarded(room, table, service, fact).subject})
 
+    async def last_of_each(self, room: str, tables: Sequence[str], service: str, fact: str) -> list[Stored]:
+        """The last commit of one kind of each of these tables that has one, as a replica knows it."""
+        found: list[Stored] = []
+        for chosen in batched(tables, TABLES_ASKED_MAX):
+            wanted = [subjects.guarded(room, table, service, fact).subject for table in chosen]
+            batch = await self._batch({"multi_last": wanted})
+            if answers.broke_off(batch):  # at a damaged message: the others can still be read
+                one_by_one = [await self._from_leader({"last_by_subj": subject}) for subject in wanted]
+                found += [stored for stored in one_by_one if stored is not None]
+            else:
+                found += answers.batch_in(batch)[0]
+        return found
+
     async def next_of(self, room: str, table: str, service: str, fact: str, sequence: int) -> Stored | None:
         """The first commit of one kind at or after `sequence`."""
         return await self._next(subjects.guarded(room, table, service, fact).subject, sequence)
@@ -132,8 +148,10 @@ class JetStreamLog:
         pattern = subjects.table_pattern(room, table)
         if sequence <= 1:
             return None  # the server takes `up_to_seq` 0 for no limit
-        latest, _ = await self._from_replica({"multi_last": [pattern], "up_to_seq": sequence - 1})
-        found = max(latest, key=lambda message: message.sequence, default=None)
+        batch = await self._batch({"multi_last": [pattern], "up_to_seq": sequence - 1})
+        found = max(answers.batch_in(batch)[0], key=lambda message: message.sequence, default=None)
+        if self._is_whole(batch):
+            return found
         # A replica that lags may not have the last ones yet: the leader has.
         while later := await self._next(pattern, found.sequence + 1 if found else 1):
             if later.sequence >= sequence:
@@ -172,6 +190,7 @@ class JetStreamLog:
             await streams.check(self._client.jetstream(prefix=self._settings.api_prefix), self._settings.replicas)
         except nats.errors.Error as error:
             raise Unavailable(f"the server does not say how the streams are: {error!r}") from error
+        self._one_replica = self._settings.replicas == 1
 
     async def server_time(self) -> datetime:
         """The server's clock, as of its answer. Raises `Unavailable`.
@@ -222,17 +241,21 @@ class JetStreamLog:
 
     async def _read(self, pattern: str, after: int) -> AsyncIterator[Stored]:
         while True:
-            more = True
+            more, whole = True, False
             while more:
-                batch, more = await self._from_replica({
+                answer = await self._batch({
                     "seq": after + 1,
                     "next_by_subj": pattern,
                     "batch": self._settings.batch_messages_max,
                     "max_bytes": self._settings.batch_bytes_max,
                 })  # fmt: skip
+                batch, more = answers.batch_in(answer)
+                whole = self._is_whole(answer)
                 for message in batch:
                     yield message
                 after = batch[-1].sequence if batch else after
+            if whole:
+                return
             late = await self._next(pattern, after + 1)
             if late is None:
                 return
@@ -245,13 +268,19 @@ class JetStreamLog:
     async def _from_leader(self, request: dict[str, str | int]) -> Stored | None:
         return answers.message_in((await self._asked(self._get, _encode(request))).data)
 
-    async def _from_replica(self, request: dict[str, str | int | list[str]]) -> tuple[list[Stored], bool]:
+    def _is_whole(self, batch: list[Msg]) -> bool:
+        """Whether nothing can be missing in a batch: no other replica has more, and it ended at no damaged message."""
+        return self._one_replica and not answers.broke_off(batch)
+
+    async def _from_replica(self, request: Mapping[str, str | int | list[str]]) -> tuple[list[Stored], bool]:
         """One batch, and whether the replica has more after it."""
+        return answers.batch_in(await self._batch(request))
+
+    async def _batch(self, request: Mapping[str, str | int | list[str]]) -> list[Msg]:
         try:
-            batch = await self._mailbox.ask_all(self._direct, _encode(request), self._read_s, answers.ends)
+            return await self._mailbox.ask_all(self._direct, _encode(request), self._read_s, answers.ends)
         except (NotSent, NobodyThere, NoAnswer) as error:
             raise Unavailable(str(error)) from error
-        return answers.batch_in(batch)
 
     async def _asked(self, subject: str, body: bytes) -> Msg:
         try:

@@ -7,7 +7,7 @@ A *sequence* is the position of a message in the whole stream. It is good for re
 and never part of a message: a restored log has other sequences.
 """
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import datetime
 from typing import Final, Protocol
 
@@ -89,6 +89,9 @@ class Log(Protocol):
 
     async def last_of(self, room: str, table: str, service: str, fact: str) -> Stored | None:
         """The last commit of one kind, as the leader knows it: the last hand is `table`, `hand_started`."""
+
+    async def last_of_each(self, room: str, tables: Sequence[str], service: str, fact: str) -> list[Stored]:
+        """The last commit of one kind of each of these tables that has one; it may lag, and be an earlier one."""
 
     async def next_of(self, room: str, table: str, service: str, fact: str, sequence: int) -> Stored | None:
         """The first commit of one kind at or after `sequence`: the step of a binary search for a hand."""

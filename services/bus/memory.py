@@ -71,6 +71,11 @@ class MemoryLog:
         """The last commit of one kind."""
         return _last(self._facts.get(subjects.guarded(room, table, service, fact).subject, ()))
 
+    async def last_of_each(self, room: str, tables: Sequence[str], service: str, fact: str) -> list[Stored]:
+        """The last commit of one kind of each of these tables that has one."""
+        found = [await self.last_of(room, table, service, fact) for table in tables]
+        return [stored for stored in found if stored is not None]
+
     async def next_of(self, room: str, table: str, service: str, fact: str, sequence: int) -> Stored | None:
         """The first commit of one kind at or after `sequence`."""
         found = self._facts.get(subjects.guarded(room, table, service, fact).subject, ())

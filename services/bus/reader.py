@@ -1,6 +1,6 @@
 """Finds tables and hands in a log, live or in memory: no index is kept, and every read is anchored in the chain."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import Final
 
 import msgspec
@@ -10,6 +10,7 @@ from contracts.commit import Commit
 from contracts.data import Id
 from contracts.events import fact_of
 from contracts.events.table import HandStarted, TableRestated
+from contracts.subjects import read_commit
 from services.aggregate.fold import Verdict, read
 from services.aggregate.table import Table
 from services.bus.log import Log, Stored
@@ -40,9 +41,28 @@ async def from_the_beginning(log: Log, room: Id, table: Id) -> Start:
     return Start(Table(room=room, id=table), 0)
 
 
+async def last_statements(log: Log, room: Id, tables: Sequence[Id]) -> dict[Id, list[Stored]]:
+    """The last statements of each kind of many tables, by table: a request for some hundreds instead of two for each.
+
+    They may lag: a fold that begins at an earlier one is the same, only longer.
+    """
+    found: dict[Id, list[Stored]] = {table: [] for table in tables}
+    for fact in STATEMENTS:
+        for stored in await log.last_of_each(room, tables, "table", fact):
+            address = read_commit(stored.subject)
+            if address is not None:
+                found[address.table].append(stored)
+    return found
+
+
 async def from_last_statement(log: Log, room: Id, table: Id) -> Start:
     """The latest point from which the fold gives a table's state of now. Raises `NotFound`."""
     found = [stored for fact in STATEMENTS if (stored := await log.last_of(room, table, "table", fact)) is not None]
+    return await from_statement(log, room, table, found)
+
+
+async def from_statement(log: Log, room: Id, table: Id, found: Iterable[Stored]) -> Start:
+    """The latest of these statements that extends the chain, else the table's beginning. Raises `NotFound`."""
     for statement in sorted(found, key=lambda stored: stored.sequence, reverse=True):
         start = await _anchored(log, room, table, statement)
         if start is not None:
@@ -203,8 +223,10 @@ __all__ = [
     "from_commit",
     "from_hand",
     "from_last_statement",
+    "from_statement",
     "from_the_beginning",
     "is_statement",
     "last_hand",
+    "last_statements",
     "messages",
 ]

@@ -199,6 +199,17 @@ async def test_a_hand_is_found_by_its_neighbours(log: Log) -> None:
     assert found.data == b"hand 2"
 
 
+async def test_the_last_commits_of_many_tables_are_found_at_once(log: Log) -> None:
+    tables = [f"T{number}" for number in range(250)]
+    for table in tables[::2]:
+        first = await say(log, table, f"old {table}", 0, "hand_started")
+        last = await say(log, table, f"new {table}", first, "hand_started")
+        await say(log, table, "later", last, "action_taken")
+    found = await log.last_of_each("main", [*tables, "T-9"], "table", "hand_started")
+    assert sorted(stored.data.decode() for stored in found) == sorted(f"new {table}" for table in tables[::2])
+    assert await log.last_of_each("main", ["T1"], "table", "hand_started") == []
+
+
 async def test_before_a_sequence_lies_the_tables_own_last_message(log: Log) -> None:
     first = await say(log, "T1", "one", 0)
     other = await say(log, "T2", "elsewhere", 0)
