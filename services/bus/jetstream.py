@@ -109,7 +109,7 @@ class JetStreamLog:
             raise InDoubt(str(error)) from error
         try:
             sequence = answers.acknowledged(answer.data)
-        except InDoubt as error:
+        except (InDoubt, answers.Contested) as error:
             await self._appending.tried(began, str(error))
             raise
         except (Conflict, Refused):
