@@ -2,13 +2,13 @@
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
 import pytest_asyncio
 
 from tests.cluster.house import SERVICES, Fault, House, endured, open_house
-from tests.cluster.servers import Cluster
+from tests.cluster.servers import Cluster, Node
 
 pytestmark = [
     pytest.mark.server,
@@ -18,6 +18,8 @@ pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.timeout(240),
 ]
+
+type Pick = Callable[[House], Awaitable[Node]]
 
 STOPPED_S = 20.0
 WATCHED_S = 3.0
@@ -33,45 +35,21 @@ async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House
             yield opened
 
 
-def leader(number: signal.Signals) -> Fault:
-    """The leader of the log gets a signal."""
+def server(pick: Pick, number: signal.Signals) -> Fault:
+    """One server gets a signal."""
 
     async def fault(house: House) -> None:
-        (await house.leader()).send(number)
+        (await pick(house)).send(number)
         await asyncio.sleep(WATCHED_S)
 
     return fault
 
 
-def follower(number: signal.Signals) -> Fault:
-    """A follower gets a signal."""
+def stopped_server(pick: Pick) -> Fault:
+    """One server stands still."""
 
     async def fault(house: House) -> None:
-        (await house.follower()).send(number)
-        await asyncio.sleep(WATCHED_S)
-
-    return fault
-
-
-def stopped_leader() -> Fault:
-    """The leader stands still."""
-
-    async def fault(house: House) -> None:
-        node = await house.leader()
-        node.send(signal.SIGSTOP)
-        try:
-            await asyncio.sleep(STOPPED_S)
-        finally:
-            node.send(signal.SIGCONT)
-
-    return fault
-
-
-def stopped_follower() -> Fault:
-    """A follower stands still."""
-
-    async def fault(house: House) -> None:
-        node = await house.follower()
+        node = await pick(house)
         node.send(signal.SIGSTOP)
         try:
             await asyncio.sleep(STOPPED_S)
@@ -101,12 +79,12 @@ def stopped_service(name: str) -> Fault:
 
 
 FAULTS = [
-    pytest.param("leader-sigkill", leader(signal.SIGKILL), HARD_S_MAX, marks=SHORT),
-    pytest.param("leader-sigterm", leader(signal.SIGTERM), DRAINED_S_MAX, marks=SHORT),
-    pytest.param("leader-sigstop", stopped_leader(), HARD_S_MAX),
-    pytest.param("follower-sigkill", follower(signal.SIGKILL), HARD_S_MAX, marks=SHORT),
-    pytest.param("follower-sigterm", follower(signal.SIGTERM), DRAINED_S_MAX),
-    pytest.param("follower-sigstop", stopped_follower(), HARD_S_MAX),
+    pytest.param("leader-sigkill", server(House.leader, signal.SIGKILL), HARD_S_MAX, marks=SHORT),
+    pytest.param("leader-sigterm", server(House.leader, signal.SIGTERM), DRAINED_S_MAX, marks=SHORT),
+    pytest.param("leader-sigstop", stopped_server(House.leader), HARD_S_MAX),
+    pytest.param("follower-sigkill", server(House.follower, signal.SIGKILL), HARD_S_MAX, marks=SHORT),
+    pytest.param("follower-sigterm", server(House.follower, signal.SIGTERM), DRAINED_S_MAX),
+    pytest.param("follower-sigstop", stopped_server(House.follower), HARD_S_MAX),
     *(
         pytest.param(f"{name}-sigstop", stopped_service(name), HARD_S_MAX, marks=[SHORT] if name == "dealer" else [])
         for name in SERVICES
