@@ -90,7 +90,8 @@ async def answered(room: Room, lobby: Caller, table: str) -> None:
     async with asyncio.timeout(RESUMES_S_MAX):
         while True:
             with contextlib.suppress(NobodyThere):
-                await room.picture(lobby, table, lambda _: True)
+                seen = await room.picture(lobby, table, lambda _: True)
+                await lobby.command(table, "lobby", PauseTable(id="is-it-there", hand=seen.hand + 9))
                 return
             await asyncio.sleep(0.05)
 

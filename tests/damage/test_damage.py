@@ -1,6 +1,7 @@
 """Every loss is found: `verify` names the table and the first commit, and no table plays from a wrong fold."""
 
 import asyncio
+from itertools import zip_longest
 from pathlib import Path
 from random import Random
 
@@ -16,7 +17,7 @@ from tests.services.test_forged_log import played_on
 
 pytestmark = [pytest.mark.server, pytest.mark.xdist_group("damage")]
 
-FLIPS = 24
+FLIPS = 6
 
 
 async def plays_and_halts(folder: Path, playing: tuple[str, ...], halted: dict[str, int]) -> None:
@@ -124,9 +125,11 @@ def test_without_the_servers_index_nothing_is_lost(played: Played, tmp_path: Pat
     assert verified(folder) == (0, {})
 
 
-def test_a_flipped_bit_anywhere_changes_nothing_or_is_told(played: Played, tmp_path: Path) -> None:
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+def test_a_flipped_bit_anywhere_changes_nothing_or_is_told(seed: int, played: Played, tmp_path: Path) -> None:
     """Whatever bit it is: what is read of a table is its log, or `verify` names the first commit that is missing."""
-    random, told = Random(7), 0
+    random, told = Random(seed), 0
     for trial in range(FLIPS):
         folder = played.copy(tmp_path / str(trial))
         record = random.choice([each for block in blocks(folder) for each in records(block)])
@@ -135,7 +138,10 @@ def test_a_flipped_bit_anywhere_changes_nothing_or_is_told(played: Played, tmp_p
         code, found = verified(folder)
         there = asyncio.run(read(folder, played.exports))
         for table in played.exports:
-            assert there[table] == played.lines(table) or table in found, (trial, record, byte, bit, table)
+            if there[table] != played.lines(table):
+                pairs = enumerate(zip_longest(there[table], played.lines(table)), 1)
+                first = next(n for n, (is_there, was) in pairs if is_there != was)
+                assert found[table]["n"] == first, (trial, record, byte, bit, table)
         assert code == bool(found), (trial, found)
         told += bool(found)
     assert told  # some bits were in a commit
