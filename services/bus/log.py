@@ -42,7 +42,8 @@ type Heads = dict[int, Sha256]
 class Conflict(Exception):
     """The expectation failed: the table's last message is another one than expected, nothing was stored.
 
-    On a re-send it may be one's own commit that came first: only the fold can tell.
+    On a re-send it may be one's own commit that came first: only the fold can tell. On several servers that one may be
+    on its way still, and not to be read yet.
     """
 
 
