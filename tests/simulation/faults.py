@@ -62,8 +62,8 @@ class Faults(Data, frozen=True):
     skew_s: float = 0.0
 
     def __str__(self) -> str:
-        mix = msgspec.to_builtins(self)
-        return ", ".join(f"{name} {value}" for name, value in mix.items()) or "no faults"
+        mix = {name: getattr(self, name) for name in self.__struct_fields__}
+        return ", ".join(f"{name} {value}" for name, value in mix.items() if value)
 
 
 NONE: Final = Faults()
