@@ -158,7 +158,7 @@ class Follower:
         if replica.halted is not None:
             return
         if not replica.asked and replica.sequence == 0:
-            replica.known |= (await self.log.heads(*replica.key)).get(replica.table.id, {})
+            replica.learn((await self.log.heads(*replica.key)).get(replica.table.id, {}))
             replica.asked = True
         if not await read_on(self.log, replica, self.take):
             await self.refold(replica)

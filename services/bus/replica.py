@@ -76,6 +76,11 @@ class Replica:
         self.known = {n: head for n, head in self.known.items() if n >= table.n}
         self._compare()
 
+    def learn(self, heads: Heads) -> None:
+        """Has the chain pass these heads; not those that it passed while they were asked for."""
+        self.known |= {n: head for n, head in heads.items() if n >= self.table.n}
+        self._compare()
+
     def adopt(self, fresh: "Replica") -> None:
         """Goes on from the same table read anew; where that halted it stays halted, by that reason."""
         self.epoch += 1

@@ -17,13 +17,13 @@ from contracts.events.state import SeatRecord, TableRecord
 from contracts.events.table import PlayerSeated, TableOpened, TablePaused, TableRestated, TableResumed
 from contracts.games import BuyIn, Stakes, TableConfig
 from contracts.outcomes import Accepted, Rejected
-from contracts.subjects import Guarded, command
+from contracts.subjects import ANY, Guarded, command
 from services.aggregate.fold import commit_of, fold
 from services.aggregate.table import Table
 from services.bus.clock import Clock
 from services.bus.desk import Desk
 from services.bus.follower import Follower
-from services.bus.log import Conflict, InDoubt, Stored, Unavailable
+from services.bus.log import Conflict, Heads, InDoubt, Stored, Unavailable
 from services.bus.loop import Loop
 from services.bus.memory import Follower as Subscription
 from services.bus.memory import MemoryLog
@@ -296,3 +296,35 @@ def test_no_cards_are_sent_of_a_hand_that_is_not_dealt_yet() -> None:
     table = started()
     late = commit_of(table, "dealer", (HoleCardsDealt(seats=(2, 3, 1), cards_each=2),), NOON)
     assert Dealer(MASTERS).views(table, late) == []
+
+
+class SlowHeads(MemoryLog):
+    """The first answer about heads takes until it is let go."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.let_go = asyncio.Event()
+        self.asked = 0
+
+    async def heads(self, room: str, table: str = ANY) -> dict[str, Heads]:
+        self.asked += 1
+        found = await super().heads(room, table)
+        if self.asked == 1:
+            await self.let_go.wait()
+        return found
+
+
+async def test_a_head_that_was_passed_while_it_was_asked_for_holds_nobody_up() -> None:
+    """The replica would wait for ever for a commit that it has folded, and decide nothing any more."""
+    log = SlowHeads()
+    messages = await told(log, *OPENED)
+    log.published["main", "T1"] = {2: digest(messages[1].data)}
+    over = follower(log)
+    replica = over.replica("main", "T1")
+    slow = asyncio.create_task(over.catch_up(replica))
+    await asyncio.sleep(0)
+    await over.catch_up(replica)
+    assert (replica.table.n, replica.ready) == (3, True)
+    log.let_go.set()
+    await slow
+    assert (replica.known, replica.ready, replica.halted) == ({}, True, None)
