@@ -20,7 +20,7 @@ pytestmark = [
 ]
 
 CUT_OFF_S = 45.0
-LEFT_S_MAX = 30.0
+LEFT_S_MAX = 40.0
 ROOM_S_MAX = 15.0
 POLL_S = 0.2
 
