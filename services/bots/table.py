@@ -105,7 +105,10 @@ class BotTable:
         turn, number = self.picture.turn, self.picture.number
         if turn is None or number is None or number <= self._acted:
             return
-        player = self.picture.players[turn.seat]
+        player = self.picture.players.get(turn.seat)
+        if player is None:  # the view in which somebody sat down was missed
+            self.picture.missed = True
+            return
         temper = TEMPERS[turn.seat % len(TEMPERS)]
         act = decide(turn, number, self.picture.hand, temper, self._random, self._id())
         outcome = await self._players.command(self.plan.room, self.plan.table, player, act)
