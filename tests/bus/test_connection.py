@@ -84,8 +84,8 @@ def test_settings_come_from_the_environment() -> None:
 @pytest.mark.parametrize(
     ("variable", "value", "said"),
     [
-        ("CROUPIER_ROOMS", "main,a.b", "rooms"),
-        ("CROUPIER_ROOMS", "", "rooms"),
+        ("CROUPIER_ROOMS", "main,a.b", "room's name has letters"),
+        ("CROUPIER_ROOMS", "", "room's name has letters"),
         ("CROUPIER_REPLICAS", "three", "replicas"),
         ("CROUPIER_READ_TIMEOUT_MS", "0", "read_timeout_ms must be 1 or more"),
         ("CROUPIER_LOG_LEVEL", "loud", "log_level"),
