@@ -13,7 +13,7 @@ from services.bus.clock import Clock
 from services.bus.log import Following, Heads, Log, Stored, Unavailable
 from services.bus.reader import NotFound, from_statement, last_statements
 from services.bus.replica import Gap, Replica, Watcher
-from services.bus.rereading import read_again, read_on, stands
+from services.bus.rereading import read_again, read_on
 
 logger: Final = structlog.get_logger(__name__)
 
@@ -35,6 +35,7 @@ class Follower:
         self.owing: dict[Service, dict[tuple[str, str], Replica]] = {service: {} for service in SERVICES}
         self.watchers: list[Watcher] = []
         self._filling: dict[tuple[str, str], asyncio.Task[None]] = {}
+        self._fill_again: set[tuple[str, str]] = set()
         self._followings: list[Following] = []
         self._seen: dict[str, int] = dict.fromkeys(self.rooms, 0)
         self._suspect: dict[str, int | None] = dict.fromkeys(self.rooms)
@@ -138,17 +139,28 @@ class Follower:
                 tables.pop(replica.key, None)
 
     def fill(self, replica: Replica) -> None:
-        """Reads a table up to its tail, in the background, once at a time."""
-        if replica.key not in self._filling and replica.halted is None:
+        """Reads a table up to its tail, in the background, once at a time.
+
+        What comes while it is being read may be missing from what was read: then it is read once more.
+        """
+        if replica.key in self._filling:
+            self._fill_again.add(replica.key)
+        elif replica.halted is None:
             task = asyncio.create_task(self._fill(replica))
             self._filling[replica.key] = task
             task.add_done_callback(lambda _: self._filling.pop(replica.key, None))
 
     async def _fill(self, replica: Replica) -> None:
-        try:
-            await self.catch_up(replica)
-        except Unavailable as error:
-            logger.warning("log_unavailable", table=replica.table.id, error=str(error))
+        again = True
+        while again:
+            self._fill_again.discard(replica.key)
+            try:
+                await self.catch_up(replica)
+            except Unavailable as error:
+                logger.warning("log_unavailable", table=replica.table.id, error=str(error))
+                self._doubtful.add(replica.key)  # the audit reads it
+                return
+            again = replica.key in self._fill_again
 
     async def catch_up(self, replica: Replica) -> None:
         """Reads a table up to the tail that the stream's leader knows. Raises `Unavailable`.
@@ -266,8 +278,7 @@ class Follower:
             async with slots:
                 try:
                     replica = self.replicas[key]
-                    if replica.halted is not None or not await stands(self.log, replica):
-                        await self.refold(replica)
+                    await (self.refold if replica.halted is not None else self.catch_up)(replica)
                 except Unavailable as error:
                     self._doubtful.add(key)
                     logger.warning("log_unavailable", table=key[1], error=str(error))
