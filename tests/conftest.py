@@ -1,11 +1,13 @@
 """How every test runs: the depth of property tests, and what happens where there is no Docker engine."""
 
 import os
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import docker
 import pytest
+import structlog
 from docker.errors import DockerException
 from hypothesis import HealthCheck, settings
 
@@ -51,6 +53,13 @@ def engine_fault() -> str | None:
     except DockerException as fault:
         return str(fault)
     return None
+
+
+@pytest.fixture(autouse=True)
+def _plain_logging() -> Iterator[None]:
+    """What one test configured for a process of its own is not for the next."""
+    yield
+    structlog.reset_defaults()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

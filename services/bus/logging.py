@@ -65,7 +65,7 @@ def configure(settings: Settings) -> None:
         processors=[*shared, renderer],
         wrapper_class=structlog.make_filtering_bound_logger(level),
         logger_factory=structlog.PrintLoggerFactory(stream),
-        cache_logger_on_first_use=True,
+        cache_logger_on_first_use=False,  # a logger that is kept would not hear of another configuration
     )
     # Libraries log through the standard library: their lines come out like ours.
     handler = logging.StreamHandler(stream)

@@ -1,5 +1,6 @@
 """A hand as an operator reads it: every amount, every shown card, and no card that nobody saw."""
 
+from collections.abc import Iterator
 from datetime import timedelta
 
 import msgspec
@@ -145,10 +146,18 @@ def test_a_street_that_is_not_dealt_yet_is_told_as_such(story: Session) -> None:
     assert "The river is to be dealt, board [Kd Ah 9s 4d], pot 700" in state_after(story, StreetClosed)
 
 
+def hands_of_sessions() -> Iterator[tuple[Session, int]]:
+    """Every hand of some sessions, in which people come and go in every way."""
+    for seed in (1, 2, 3, 4, 12):
+        played = session("plo8", seed=seed, hands=25)
+        for hand in range(1, played.table.hands + 1):
+            yield played, hand
+
+
 def test_what_the_table_decided_is_not_told_as_the_players_own_act() -> None:
     """R116, R119, R120: who is away, has left or ran out of time did not fold."""
-    played, seen = session("plo8", seed=1, hands=25), set[str]()
-    for hand in range(1, played.table.hands + 1):
+    seen = set[str]()
+    for played, hand in hands_of_sessions():
         start, commits = hand_of(played, hand)
         lines = list(told(start, commits, {}))
         for commit, _ in commits:
@@ -169,8 +178,8 @@ def test_what_the_table_decided_is_not_told_as_the_players_own_act() -> None:
 
 def test_who_comes_back_is_no_new_player() -> None:
     """R21, R25."""
-    played, seen = session("plo8", seed=1, hands=25), set[str]()
-    for hand in range(1, played.table.hands + 1):
+    seen = set[str]()
+    for played, hand in hands_of_sessions():
         start, commits = hand_of(played, hand)
         started = commits[0][0].events[0]
         assert isinstance(started, HandStarted)
@@ -181,7 +190,7 @@ def test_who_comes_back_is_no_new_player() -> None:
                 what = "a blind as a new player" if owed == "new" else "a big blind that was missed"
                 player = start.seats[post.seat].player
                 assert f"{player} (seat {post.seat}) posts {what}: {post.amount}" in lines
-                unknown = [line.text for line in told(Table(room=ROOM, id="plo8-1", n=start.n), commits[:1], {})]
+                unknown = [line.text for line in told(Table(room=ROOM, id=played.table.id, n=start.n), commits[:1], {})]
                 plain = what if owed == "missed_both" else "a big blind to come in"
                 assert f"{player} (seat {post.seat}) posts {plain}: {post.amount}" in unknown
                 seen.add(owed)
