@@ -26,6 +26,11 @@ BROKEN: Final = (OSError, nats.errors.UnexpectedEOF, nats.errors.StaleConnection
 _log = structlog.get_logger(__name__)
 
 
+def is_denied(error: Exception | None) -> bool:
+    """Whether an error says that the server does not let the user in."""
+    return "authorization" in str(error).lower()
+
+
 class Line:
     """What happens to one connection, said to the log and to whoever asked to hear it.
 
@@ -79,7 +84,8 @@ class Line:
         return longest, delay_s
 
     async def on_error(self, error: Exception) -> None:
-        self.last_error = error
+        if not (is_denied(self.last_error) and isinstance(error, OSError)):  # a server that denies also hangs up
+            self.last_error = error
         if not self.opened:
             return
         facts = {"user": self.user, "kind": type(error).__name__, "error": str(error)}
@@ -168,7 +174,7 @@ def _url(settings: Settings, credentials: Credentials) -> str:
 def _why(settings: Settings, credentials: Credentials, line: Line) -> str:
     """Why there was no connection in time."""
     url = _url(settings, credentials)
-    if "authorization" in str(line.last_error).lower():
+    if is_denied(line.last_error):
         secret = f"the password in {settings.credentials_file}"
         return f"the server at {url} does not let in the user {line.user!r} with {secret}: {line.last_error}"
     waited_s = settings.connect_timeout_ms / 1000
