@@ -53,9 +53,9 @@ async def store(folder: Path, logs: dict[str, list[bytes]], junk: Iterable[tuple
                 commit = decode_commit(data)
                 sequence = await log.append(ROOM, table, commit.by, fact_of(commit.events[-1]), data, sequence)
             head = Head(n=decode_commit(lines[-1]).n, hash=digest(lines[-1]))
-            await client.publish(heads("table", ROOM, table), encode(head))
+            await client.jetstream().publish(heads("table", ROOM, table), encode(head))
         for subject, data in junk:
-            await client.publish(subject, data)
+            await client.jetstream().publish(subject, data)  # acknowledged: a flush is no barrier
         await client.flush()
         await log.close()
         await client.close()
