@@ -7,7 +7,7 @@ from contracts.commit import Commit
 from contracts.data import Id
 from contracts.events import AnyEvent
 from contracts.events.dealer import BoardDealt, DeckShuffled, HandsRevealed
-from contracts.hashes import card_hash
+from contracts.hashes import card_hash, is_published
 from contracts.queries import HandKey
 from services.aggregate.table import Table
 from services.dealer.deck import CARDS, Deck
@@ -35,9 +35,9 @@ def unpublished(table: Table, event: AnyEvent) -> Iterator[Difference]:
         return
     hashes = hand.deck.hashes if hand.deck is not None else ()
     for field, card in laid_open(event):
-        found = card_hash(table.id, hand.number, card.position, card.card, card.salt)
-        published = hashes[card.position] if card.position < len(hashes) else ""
-        if found != published:
+        if not is_published(hashes, table.id, hand.number, card):
+            found = card_hash(table.id, hand.number, card.position, card.card, card.salt)
+            published = hashes[card.position] if card.position < len(hashes) else ""
             yield Difference(f"{field} ({card.card} at position {card.position}): hash", found, published)
 
 
