@@ -9,6 +9,7 @@ from contracts.codec import decode_command, decode_outcome, encode
 from contracts.commit import Cause
 from contracts.data import Instant
 from contracts.events import AnyEvent, Service, fact_of
+from contracts.events.dealer import DeckShuffled
 from contracts.events.state import Actor
 from contracts.events.table import TableOpened
 from contracts.games import BuyIn, Limit, RakeBand, RakeSchedule, TableConfig, Variant
@@ -19,6 +20,8 @@ from services.aggregate.draft import Draft
 from services.aggregate.fold import Verdict, commit_of, fold, read
 from services.aggregate.table import Table
 from services.dealer import decider as dealer
+from services.dealer.deck import Deck
+from services.dealer.decks import hand_in_progress
 from services.dealer.scripted import ScriptedDecks
 from services.rake import decider as rake
 from services.replay.invariants import broken
@@ -42,6 +45,31 @@ GAMES: Final[tuple[tuple[Variant, Limit, dict[str, Any]], ...]] = (
     ("omaha8", "fixed_limit", {"button_mode": "dead", "muck": "show_all", "skipped_blind_policy": "post"}),
     ("omaha8", "no_limit", {"straddle": True, "cap_per_hand": 700, "burn_cards": False}),
 )
+
+
+class OneDeck:
+    """A dealer's decks that are all alike: arranged, and hashed for each hand, once in a process, for speed."""
+
+    def __init__(self) -> None:
+        self._decks = ScriptedDecks({})
+        self._shuffled: dict[tuple[str, int], DeckShuffled] = {}
+        self._deck: Deck | None = None
+
+    def shuffle(self, table: Table) -> DeckShuffled:
+        """Publishes the hand's deck."""
+        hand = table.id, hand_in_progress(table).number
+        if hand not in self._shuffled:
+            self._shuffled[hand] = self._decks.shuffle(table)
+        return self._shuffled[hand]
+
+    def deck(self, table: Table) -> Deck:
+        """The deck of every hand: the cards in canonical order."""
+        if self._deck is None:
+            self._deck = self._decks.deck(table)
+        return self._deck
+
+
+_DECKS: Final = OneDeck()
 
 
 class State(NamedTuple):
@@ -85,7 +113,6 @@ class House:
     def __init__(self, state: State) -> None:
         self.table = copied(state.table)
         self.at = state.at
-        self._decks = ScriptedDecks({})
 
     def wait(self, ms: int) -> None:
         """Time goes by."""
@@ -136,7 +163,7 @@ class House:
             case "table":
                 return decider.owes(self.table, self.at)
             case "dealer":
-                return dealer.owes(self.table, self.at, self._decks)
+                return dealer.owes(self.table, self.at, _DECKS)
             case "rake":
                 return rake.owes(self.table, self.at)
             case "settlement":

@@ -264,7 +264,7 @@ def checks(data: bytes) -> None:
         report.files.append(judged(Path("fuzzed"), cases_in(Path("fuzzed"), content)))
     except NoCases as fault:
         report.unreadable.append(str(fault))
-    show(report, Console(file=io.StringIO(), width=200))
+    show(report, Console(file=io.StringIO(), width=200, height=50))
     plain: Any = msgspec.to_builtins(report, str_keys=True)
     assert msgspec.json.encode(plain)
 
