@@ -1,6 +1,7 @@
 """From stored messages to a table's state: which of them are part of the log (the chain), and the fold over them."""
 
 from enum import Enum
+from typing import Final
 
 import msgspec
 
@@ -43,6 +44,9 @@ class _Outline(msgspec.Struct):
 
 
 _outlines = msgspec.json.Decoder(_Outline)
+
+UNFOLDABLE: Final = (LookupError, AttributeError, TypeError, ValueError)
+"""What `fold` and `debt` raise where a commit cannot follow on the state before it (R145)."""
 
 
 def read(table: Table, subject: str, data: bytes) -> Reading:
@@ -92,16 +96,23 @@ def _stray(table: Table, subject: str, commit: Commit | _Outline) -> str | None:
     return None
 
 
-def fold(table: Table, commit: Commit, data: bytes) -> None:
+def fold(table: Table, commit: Commit, data: bytes) -> Table:
     """Folds a commit that `read` found to be the next, whose stored bytes are `data`, into the table.
 
-    Raises what `evolve` raises; the table is then no longer usable.
+    All or nothing: raises one of `UNFOLDABLE` where an event cannot follow, and the table is as it was. Gives a copy
+    of the table as it was, for `Table.become`.
     """
-    table.n, table.head, table.at = commit.n, digest(data), commit.at
-    for event in commit.events:
-        evolve(table, event)
+    before = table.copy()
+    try:
+        table.n, table.head, table.at = commit.n, digest(data), commit.at
+        for event in commit.events:
+            evolve(table, event)
+    except UNFOLDABLE:
+        table.become(before)
+        raise
     if commit.cause is not None:
         _remember(table, commit.cause, commit.events[0])
+    return before
 
 
 def _remember(table: Table, cause: Cause, event: AnyEvent) -> None:

@@ -122,6 +122,12 @@ class Table(msgspec.Struct, kw_only=True):
         other.hand = self.hand.copy() if self.hand is not None else None
         return other
 
+    def become(self, before: "Table") -> None:
+        """Takes back all that came after `before`, a copy of this table."""
+        for field in self.__struct_fields__:
+            setattr(self, field, getattr(before, field))
+        self.accepted = {key: known for key, known in before.accepted.items() if known.n <= before.n}
+
     def record(self, accepted: tuple[Acceptance, ...]) -> TableRecord:
         """All that is kept between hands, with the accepted commands that are still to be known.
 

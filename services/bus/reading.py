@@ -2,7 +2,7 @@
 
 from contracts.commit import Commit
 from contracts.data import Id
-from services.aggregate.fold import Verdict, fold, read
+from services.aggregate.fold import UNFOLDABLE, Verdict, fold, read
 from services.aggregate.table import Table
 
 type Message = tuple[str, bytes]
@@ -50,5 +50,5 @@ class Reading:
         """Folds a commit that `next_of` gave."""
         try:
             fold(self.table, commit, data)
-        except (KeyError, AttributeError) as error:
+        except UNFOLDABLE as error:
             raise Unreadable(f"table {self.table.id}: commit {commit.n} cannot be folded: {error}") from error

@@ -10,7 +10,7 @@ from contracts.codec import digest
 from contracts.commit import Commit, Head
 from contracts.data import Sha256
 from services.aggregate.debts import Debt, debt
-from services.aggregate.fold import Verdict, fold, read
+from services.aggregate.fold import UNFOLDABLE, Verdict, fold, read
 from services.aggregate.table import Table
 from services.bus.log import Heads, Stored
 
@@ -138,9 +138,8 @@ class Replica:
 
     def _fold(self, commit: Commit, stored: Stored) -> None:
         try:
-            fold(self.table, commit, stored.data)
-            owed = debt(self.table)
-        except (KeyError, AttributeError, TypeError, ValueError) as error:
+            owed = self._owed_after(commit, stored.data)
+        except UNFOLDABLE as error:
             self.halt(f"commit {commit.n} does not follow on the state before it: {error!r}")
             return
         self.sequence, self.last = stored.sequence, self.table.head
@@ -154,6 +153,15 @@ class Replica:
             if pending.n == commit.n:
                 pending.landed = pending.head == self.table.head
         self.wake()
+
+    def _owed_after(self, commit: Commit, data: bytes) -> Debt | None:
+        """Folds a commit after which it can be said what is owed; else raises, and the table is as it was."""
+        before = fold(self.table, commit, data)
+        try:
+            return debt(self.table)
+        except UNFOLDABLE:
+            self.table.become(before)
+            raise
 
     def _compare(self) -> None:
         """Halts where the last commit is another one than somebody knows by this number."""

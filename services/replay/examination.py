@@ -10,7 +10,7 @@ from contracts.codec import encode
 from contracts.commit import Commit
 from contracts.events.dealer import DeckShuffled
 from services.aggregate.draft import Draft
-from services.aggregate.fold import fold
+from services.aggregate.fold import UNFOLDABLE, fold
 from services.aggregate.table import Table
 from services.replay.cards import CannotOpen, DeckDiffers, HandKeys, not_a_deck, opened, unpublished
 from services.replay.differences import Difference, differences
@@ -56,7 +56,7 @@ def _after(table: Table, commit: Commit) -> Table | None:
     copy.accepted = dict(table.accepted)
     try:
         fold(copy, commit, encode(commit))
-    except (KeyError, AttributeError):
+    except UNFOLDABLE:
         return None
     return copy
 
@@ -88,7 +88,7 @@ def _folded(table: Table, commit: Commit) -> Iterator[Finding]:
         try:
             draft.emit(event)
             found = list(broken(before, event, draft.table))
-        except (KeyError, AttributeError, AssertionError) as error:
+        except (*UNFOLDABLE, AssertionError) as error:
             message = f"does not follow on the table's state: {error}"
             yield Finding(kind="fold", n=commit.n, by=commit.by, field=f"events[{index}]", message=message)
             return

@@ -6,7 +6,7 @@ import pytest
 from contracts.codec import decode_commit, encode
 from contracts.commit import Commit
 from contracts.events import fact_of
-from contracts.events.table import HandStarted
+from contracts.events.table import HandStarted, PlayerLeft, TablePaused
 from contracts.subjects import guarded
 from services.aggregate.draft import Draft
 from services.aggregate.fold import Verdict, fold, read
@@ -95,3 +95,26 @@ def test_a_draft_leaves_its_table_alone() -> None:
             draft.emit(event)
         assert msgspec.json.encode((table.seats, table.hand, table.n, table.at)) == before
         assert draft.events == list(played.commits[n].events)
+
+
+def test_a_commit_that_cannot_follow_leaves_the_table_as_it_was() -> None:
+    """R145: no half of a commit is folded, and the table says the number of the last whole one."""
+    played = session("nlhe", 3, hands=4)
+    table, due = folded(played, 9), played.commits[9]
+    nobody = PlayerLeft(seat=9, player="P9", stack=0, at=due.at)
+    broken = msgspec.structs.replace(due, by="table", events=(TablePaused(), nobody))
+    before = folded(played, 9)
+    with pytest.raises(KeyError):
+        fold(table, broken, encode(broken))
+    assert table == before
+
+
+def test_what_was_folded_can_be_taken_back_whole() -> None:
+    """The command of a commit that is taken back is not known any more."""
+    played = session("nlhe", 3, hands=4)
+    for n, (commit, line) in enumerate(zip(played.commits, played.lines, strict=True)):
+        table = folded(played, n)
+        before = fold(table, commit, line)
+        assert table.n == n + 1
+        table.become(before)
+        assert table == folded(played, n)
