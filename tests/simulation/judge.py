@@ -25,6 +25,7 @@ from services.aggregate.table import Table
 from services.bus.clock import JUMP_S_MAX, SKEW_S_MAX
 from services.bus.log import Stored
 from services.table.hands import LASTING_MAX
+from tests.simulation.examiner import Examiner
 from tests.simulation.virtual_loop import Owner
 
 UNDECIDED = ("busy", "halted", "unsupported_version")
@@ -77,6 +78,7 @@ class Judge:
 
     def __init__(self, now: Callable[[], Instant]) -> None:
         self.now = now
+        self.examiner = Examiner()
         self.violations: list[str] = []
         self.tables: dict[str, Table] = {}
         self.entries: dict[str, list[Entry]] = {}
@@ -128,11 +130,14 @@ class Judge:
         reading = read(table, message.subject, message.data)
         if reading.verdict is Verdict.IGNORED:
             self.ignored += 1
-            return
-        if reading.verdict is not Verdict.NEXT or reading.commit is None:
+        elif reading.verdict is not Verdict.NEXT or reading.commit is None:
             self.says(f"{table.id}: {reading.reason}")
-            return
-        commit, before = reading.commit, table.copy()
+        else:
+            self._fold(table, reading.commit, message)
+        self.violations += self.examiner.take(table, message)
+
+    def _fold(self, table: Table, commit: Commit, message: Stored) -> None:
+        before = table.copy()
         ahead_s = (commit.at - self.now()).total_seconds()
         if ahead_s > AHEAD_S_MAX:
             self.says(f"{table.id}/{commit.n} is dated {ahead_s:.1f} s ahead of the server's clock")

@@ -26,17 +26,16 @@ from services.bus.replica import Replica
 from services.bus.stall import StallGuard
 from services.dealer import app as dealer_app
 from services.dealer.decks import SealedDecks
-from services.dealer.vault import MasterKeys
 from services.rake import app as rake_app
 from services.settlement import app as settlement_app
 from services.table import app as table_app
 from services.views.public import public_view
+from tests.simulation.examiner import MASTERS
 from tests.simulation.faulty_log import FaultyLog, true_time
 from tests.simulation.judge import Judge
 from tests.simulation.releases import of_release
 from tests.simulation.virtual_loop import OWNER
 
-MASTERS: Final = MasterKeys("k1", {"k1": bytes(range(32))})
 TASKS_KEPT: Final = 500
 LOOK_S: Final = 0.2
 

@@ -12,13 +12,9 @@ from typing import Any, Final, cast
 import structlog
 
 from contracts.data import Data
-from contracts.queries import HandKey
-from services.aggregate.table import Table
-from services.dealer.vault import HandName
-from services.replay.verification import Verification, verify
 from tests.simulation.faults import NAMES, Faults, drawn
 from tests.simulation.house import HANDS, House
-from tests.simulation.process import MASTERS, Build
+from tests.simulation.process import Build
 from tests.simulation.releases import release
 from tests.simulation.virtual_loop import VirtualLoop
 
@@ -135,21 +131,11 @@ def _digest(house: House) -> str:
 
 
 def _verified(house: House) -> Iterator[str]:
-    """Every commit of every log derived again, with the keys of all hands."""
+    """What is wrong with the logs, verified again as wholes."""
     for table in house.tables:
-        keys = {}
-        for entry in house.judge.entries[table]:
-            hand = entry.after.hand
-            if hand is not None and hand.deck is not None and hand.number not in keys:
-                name = HandName(table, hand.number, hand.rules)
-                key = MASTERS.hand_key(name, hand.deck.seed).hex()
-                keys[hand.number] = HandKey(room="main", table=table, hand=hand.number, key_id=MASTERS.current, key=key)
         prefix = f"table.main.{table}."
-        messages = [
-            (message.subject, message.data) for message in house.log.messages if message.subject.startswith(prefix)
-        ]
-        for finding in verify(messages, Verification(Table(room="main", id=table), keys=keys)):
-            yield f"{table}: {finding}"
+        messages = (message for message in house.log.messages if message.subject.startswith(prefix))
+        yield from house.judge.examiner.whole(table, messages)
 
 
 @contextmanager
