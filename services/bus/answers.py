@@ -174,9 +174,9 @@ def is_led(answer: bytes) -> bool:
     return info.cluster is None or bool(info.cluster.leader)
 
 
-def subjects_in(answer: bytes) -> tuple[list[str], int]:
+def subjects_in(answer: bytes, stream: str) -> tuple[list[str], int]:
     """One page of the subjects in a stream, and how many there are in all."""
     info = _info.decode(answer)
     if info.error is not None:
-        raise Unavailable(info.error.description)
+        raise Unavailable(f"stream {stream}: {info.error.description}")
     return list((info.state.subjects if info.state else None) or ()), info.total

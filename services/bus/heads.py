@@ -40,7 +40,7 @@ class Published:
         pattern, found, offset = subjects.heads_pattern(room), set[str](), 0
         while True:
             body = _encode({"subjects_filter": pattern, "offset": offset})
-            names, total = answers.subjects_in(await self._asked("STREAM.INFO", body))
+            names, total = answers.subjects_in(await self._asked("STREAM.INFO", body), HEADS)
             found.update(table for table in map(subjects.read_heads, names) if table is not None)
             offset += len(names)
             if not names or offset >= total:

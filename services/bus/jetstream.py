@@ -217,7 +217,7 @@ class JetStreamLog:
         offset = 0
         while True:
             body = _encode({"subjects_filter": pattern, "offset": offset})
-            names, total = answers.subjects_in((await self._asked(self._about, body)).data)
+            names, total = answers.subjects_in((await self._asked(self._about, body)).data, TABLES)
             found.update(parts.table for parts in map(subjects.read_commit, names) if parts)
             offset += len(names)
             if not names or offset >= total:

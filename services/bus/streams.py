@@ -5,14 +5,17 @@
 is there with what is written here and refuses to work on anything else. Nothing here ever edits a stream.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from enum import Enum
 from typing import Any, Final
 
+import structlog
 from nats.js import JetStreamContext
-from nats.js.api import DiscardPolicy, RePublish, RetentionPolicy, StorageType, StreamConfig
+from nats.js.api import DiscardPolicy, RePublish, RetentionPolicy, StorageType, StreamConfig, StreamState
 from nats.js.errors import NotFoundError
+
+logger: Final = structlog.get_logger(__name__)
 
 TABLES: Final = "TABLES"
 HEADS: Final = "HEADS"
@@ -23,6 +26,19 @@ REFUSALS_BYTES_MAX: Final = 256 * 1024 * 1024
 REFUSALS_AGE_S_MAX: Final = 90 * 24 * 3600
 DUPLICATE_WINDOW_S: Final = 1
 """Nothing relies on the server's detection of duplicates: the expected sequence does that."""
+
+LOST: Final = (
+    "the log is lost or damaged, and nothing was created. Stop the server and put its folder back from a copy; or, to "
+    "go on with what the server still finds, say --new-log: tables that miss commits are then halted until they are "
+    "repaired from their exports"
+)
+"""What is said of a log that is not there, though it was."""
+_WITHOUT: Final = {
+    TABLES: "there was a log: verify all tables, and repair those that are halted",
+    HEADS: "there is a log: commits that it lost at its end cannot be missed",
+    REFUSALS: "there is a log: refusals of before may be gone",
+}
+"""What it means that a stream had to be created though another one was in use; `messages` were found again."""
 
 _UNLIMITED: Final = -1
 # What a stream may say about itself without changing what it does.
@@ -38,14 +54,33 @@ def streams(replicas: int) -> tuple[StreamConfig, ...]:
     return tuple(_whole(each, replicas) for each in (_tables(), _heads(), _refusals()))
 
 
-async def ensure(context: JetStreamContext, replicas: int) -> None:
-    """Creates what is missing and checks what is there; for the deploy role. Raises `StreamDiffers`."""
+async def ensure(context: JetStreamContext, replicas: int, *, new_log: bool = False, known: Iterable[str] = ()) -> None:
+    """Creates what is missing and checks what is there; for the deploy role. Raises `StreamDiffers`.
+
+    A log that is not there, though something tells that it was, is lost and not new: it is created with `new_log`
+    alone. `known` says what else tells so, besides the other streams. Where the log's files are there, and only their
+    description was damaged, the server takes them up again.
+    """
+    found = {_name(wanted): await _state(context, _name(wanted)) for wanted in streams(replicas)}
+    used = [f"stream {name} was in use" for name, state in found.items() if state is not None and state.last_seq]
+    told = [*used, *known]
+    if found[TABLES] is None and told and not new_log:
+        raise StreamDiffers(f"stream {TABLES} does not exist, though {', and '.join(told)}: {LOST}")
     for wanted in streams(replicas):
-        try:
-            await context.stream_info(_name(wanted))
-        except NotFoundError:
-            await context.add_stream(wanted)
+        name = _name(wanted)
+        if found[name] is None:
+            created = (await context.add_stream(wanted)).state
+            await context.update_stream(wanted)  # a damaged description is written anew by a change alone
+            if told:
+                logger.error("stream_created_anew", stream=name, messages=created.messages, reason=_WITHOUT[name])
     await check(context, replicas)
+
+
+async def _state(context: JetStreamContext, name: str) -> StreamState | None:
+    try:
+        return (await context.stream_info(name)).state
+    except NotFoundError:
+        return None
 
 
 async def check(context: JetStreamContext, replicas: int, names: tuple[str, ...] = (TABLES, HEADS)) -> None:

@@ -27,6 +27,8 @@ logger: Final = structlog.get_logger(__name__)
 
 SERVICES: Final = ("table", "dealer", "rake", "settlement", "views", "replay")
 DEPLOY_PREFIX: Final = "$JS.API"
+KEYS_NAME: Final = "master-keys.json"
+"""The dealer makes it when it first serves, and not before the log is there."""
 
 type Build = Callable[[Process], Service]
 
@@ -45,15 +47,16 @@ def build_of(name: str) -> Build:
     return build
 
 
-async def make_streams(settings: Settings) -> None:
-    """Creates the streams, or checks those that exist, as the deploy role.
+async def make_streams(settings: Settings, *, new_log: bool = False, known: Sequence[str] = ()) -> None:
+    """Creates the streams, or checks those that exist, as the deploy role; see `ensure`.
 
     Raises `StreamDiffers`, OSError or ConnectionError.
     """
     line = Line("deploy")
     client = await connect(settings, Credentials.read(settings.credentials_file), line)
     try:
-        await ensure(client.jetstream(prefix=DEPLOY_PREFIX), settings.replicas)
+        context = client.jetstream(prefix=DEPLOY_PREFIX)
+        await ensure(context, settings.replicas, new_log=new_log, known=known)
     finally:
         line.ending = True
         await client.close()
@@ -66,11 +69,14 @@ async def room(
     builds: dict[str, Build] | None = None,
     ended: Callable[[str], None] = lambda _: None,
     first_port: int = FREE_PORT,
+    *,
+    new_log: bool = False,
 ) -> AsyncIterator[Settings]:
     """Runs services in this process, over an embedded server if the settings name none; gives the settings in force.
 
     `builds` replaces the wiring of single services, for tests and conformance. `ended` is told why when the process
-    has nothing left to do. `first_port` is where a new server of one's own listens if it can.
+    has nothing left to do. `first_port` is where a new server of one's own listens if it can. Raises `StreamDiffers`
+    where its log is lost, unless a `new_log` is wanted.
     """
     async with contextlib.AsyncExitStack() as stack:
         if settings.nats_url is None:
@@ -84,7 +90,7 @@ async def room(
             settings = msgspec.structs.replace(
                 settings, nats_url=server.url, credentials_path=server.directory / "credentials.json"
             )
-            await make_streams(settings)
+            await make_streams(settings, new_log=new_log, known=_served_before(server.directory))
         process = Process(settings)
         process.when_ended(ended)
         services = [((builds or {}).get(name) or build_of(name))(process) for name in names]
@@ -93,7 +99,13 @@ async def room(
         yield settings
 
 
-def serve(
+def _served_before(folder: Path) -> list[str]:
+    """What tells that a log was served from a folder, though all of its streams may be gone."""
+    keys = folder / KEYS_NAME
+    return [f"{keys} holds the keys of its decks"] if keys.exists() else []
+
+
+def serve(  # noqa: PLR0913 - each is an option of the command
     *names: str,
     nats: str | None = None,
     credentials: Path | None = None,
@@ -103,6 +115,7 @@ def serve(
     lazy_sync: bool = False,
     nudges: bool = True,
     http: int | None = None,
+    new_log: bool = False,
 ) -> int:
     """Runs services (table, dealer, rake, settlement, views, replay, or all) until SIGTERM.
 
@@ -126,6 +139,8 @@ def serve(
         With `--no-nudges` nothing but the sweep starts work.
     http
         The port at which probes find `/live` and `/ready`.
+    new_log
+        A server of one's own begins a new log, though there was another that is not to be found.
     """
     given = {
         "nats_url": nats,
@@ -146,10 +161,10 @@ def serve(
         logging.configure(Settings())
         return _cannot_serve(error)
     logging.configure(settings)
-    return run_or_say(serve_until_stopped(settings, services))
+    return run_or_say(serve_until_stopped(settings, services, new_log=new_log))
 
 
-def streams(*, nats: str, credentials: Path, replicas: int = 1) -> int:
+def streams(*, nats: str, credentials: Path, replicas: int = 1, new_log: bool = False) -> int:
     """Creates the streams on a server, or checks them, as the deploy role.
 
     Parameters
@@ -160,10 +175,12 @@ def streams(*, nats: str, credentials: Path, replicas: int = 1) -> int:
         The file with the password of `deploy`.
     replicas
         On how many servers each stream lies.
+    new_log
+        Begins a new log, though there was another that is not to be found.
     """
     settings = Settings(nats_url=nats, credentials_path=credentials, replicas=replicas)
     logging.configure(settings)
-    return run_or_say(make_streams(settings))
+    return run_or_say(make_streams(settings, new_log=new_log))
 
 
 def run_or_say(work: Coroutine[None, None, None]) -> int:
@@ -193,7 +210,7 @@ def run(work: Coroutine[None, None, None]) -> None:
         uvloop.run(work)
 
 
-async def serve_until_stopped(settings: Settings, names: Sequence[str]) -> None:
+async def serve_until_stopped(settings: Settings, names: Sequence[str], *, new_log: bool = False) -> None:
     """Runs services until SIGTERM or SIGINT, then finishes the work in hand.
 
     Raises `ProcessEnded` when there is nothing left to do: whoever supervises the process starts it anew.
@@ -208,7 +225,7 @@ async def serve_until_stopped(settings: Settings, names: Sequence[str]) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, end)
     started = asyncio.Event()
-    serving = asyncio.ensure_future(_serve(settings, names, over, started, end))
+    serving = asyncio.ensure_future(_serve(settings, names, over, started, end, new_log=new_log))
     await asyncio.wait((serving, over), return_when=asyncio.FIRST_COMPLETED)
     if not started.is_set() and not serving.done():  # a start may take for ever, while the clock is wrong
         serving.cancel()
@@ -227,8 +244,10 @@ async def _serve(
     over: asyncio.Future[str],
     started: asyncio.Event,
     end: Callable[[str], None],
+    *,
+    new_log: bool,
 ) -> None:
-    async with room(settings, names, ended=end, first_port=USUAL_PORT) as running:
+    async with room(settings, names, ended=end, first_port=USUAL_PORT, new_log=new_log) as running:
         started.set()
         logger.info("serving", services=list(names), nats=running.nats_url, rooms=running.rooms)
         await asyncio.wait((over,))

@@ -62,7 +62,7 @@ async def emptied(cluster: Cluster) -> Cluster:
         for name in (streams.TABLES, streams.HEADS):
             with contextlib.suppress(NotFoundError):
                 await context.delete_stream(name)
-        await streams.ensure(context, SIZE)
+        await streams.ensure(context, SIZE, new_log=True)
     return cluster
 
 

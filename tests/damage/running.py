@@ -31,10 +31,21 @@ class Said(NamedTuple):
 
 def croupier(*arguments: object) -> Said:
     """Runs a command as an operator would."""
-    command = [sys.executable, "-m", "services.cli", *map(str, arguments)]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    ran = _run(arguments)
     assert not ran.stderr, ran.stderr
     return Said(ran.returncode, ran.stdout)
+
+
+def complaint(*arguments: object) -> str:
+    """What a command says that cannot read what it was asked about, and ends with 2."""
+    ran = _run(arguments)
+    assert (ran.returncode, ran.stdout) == (2, ""), ran
+    return ran.stderr
+
+
+def _run(arguments: Iterable[object]) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "services.cli", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def verified(folder: Path) -> tuple[int, dict[str, dict[str, Any]]]:

@@ -19,9 +19,14 @@ class Record(NamedTuple):
     subject: str
 
 
-def blocks(folder: Path) -> list[Path]:
-    """The block files of the log, oldest first."""
-    found = (folder / "jetstream" / "jetstream" / "STORE" / "streams" / "TABLES" / "msgs").glob("*.blk")
+def of_stream(folder: Path, name: str) -> Path:
+    """Where the server keeps a stream."""
+    return folder / "jetstream" / "jetstream" / "STORE" / "streams" / name
+
+
+def blocks(folder: Path, stream: str = "TABLES") -> list[Path]:
+    """The block files of the log, or of another stream, oldest first."""
+    found = (of_stream(folder, stream) / "msgs").glob("*.blk")
     return sorted(found, key=lambda path: int(path.stem))
 
 
