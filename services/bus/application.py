@@ -96,7 +96,7 @@ class Service:
             except msgspec.MsgspecError as error:
                 found = Rejected(code="malformed", message=f"The query cannot be read: {error}.")
             except (Unavailable, Refused) as error:
-                found = Rejected(code="busy", message=f"The log cannot be used now: {error}.")
+                found = Rejected(code="busy", message=f"The log cannot be used now: {error}. Ask again.")
             self.publish(reply, encode(found))
 
         def ask(subject: str, reply: str, body: bytes) -> None:

@@ -245,7 +245,8 @@ class Desk:
         """Decides a command on the table as it is; None where the log moved on meanwhile."""
         table = replica.table
         if replica.halted is not None:
-            return _at(table, Rejected(code="halted", message=f"The table is halted: {replica.halted}."), cause)
+            message = f"The table is halted: {replica.halted}. It accepts nothing until an operator has mended that."
+            return _at(table, Rejected(code="halted", message=message), cause)
         if not replica.ready:
             await self.loop.follower.catch_up(replica)
             return None

@@ -63,7 +63,7 @@ def decide(table: Table, cause: Cause, at: Instant) -> Decision:
     if isinstance(command, OpenTable):
         return open_table(table, cause, command)
     if config is None:
-        return refuse(table, cause, "unknown_table", f"There is no table {table.id}.")
+        return _no_table(table, cause)
     if isinstance(command, Act):
         return acting.act(table, config, cause, command, moment)
     return _at_the_table(table, config, cause, moment)
@@ -110,7 +110,7 @@ def known(table: Table, cause: Cause) -> Accepted | Rejected | None:
         return None
     if first.digest != command_digest(cause):
         message = f"Commit {first.n} answered another command with the id {command.id}; ids are used once."
-        return refuse(table, cause, "duplicate_id", message)
+        return _taken(table, cause, message)
     if first.refused is None:
         return Accepted(id=command.id, n=first.n, head=first.head)
     return Rejected(
@@ -155,20 +155,30 @@ def _unfit(table: Table, cause: Cause) -> Rejected | None:
         return refuse(table, cause, "busy", message)
     opens = isinstance(command, OpenTable)
     if table.config is None and not opens:
-        message = f"There is no table {table.id}; open_table opens one."
-        return refuse(table, cause, "unknown_table", message, Allowed(actions=("open_table",)))
+        return _no_table(table, cause)
     if table.config is not None and opens and known(table, cause) is None:
-        message = f"Table {table.id} was opened already; it is at hand {table.hands}."
+        message = f"Table {table.id} was opened already, and is at hand {table.hands}; another name opens another one."
         return refuse(table, cause, "table_exists", message, Allowed(hand=table.hands))
     if table.status == "closed":
-        return refuse(table, cause, "table_closed", f"Table {table.id} is closed for good.")
+        message = f"Table {table.id} is closed for good and accepts nothing; open_table opens one of another name."
+        return refuse(table, cause, "table_closed", message)
     if known(table, cause) is not None:
-        message = f"The id {command.id} is in the log already; a new command takes a new one."
-        return refuse(table, cause, "duplicate_id", message)
+        return _taken(table, cause, f"The id {command.id} is in the log already; ids are used once.")
     if not table.hands - 1 <= command.hand <= table.hands:
         message = f"The table is at hand {table.hands}; a command seen from hand {command.hand} came too late or early."
         return refuse(table, cause, "stale", message, Allowed(hand=table.hands))
     return _not_allowed(table, cause)
+
+
+def _no_table(table: Table, cause: Cause) -> Rejected:
+    message = f"There is no table {table.id}; open_table opens one."
+    return refuse(table, cause, "unknown_table", message, Allowed(actions=("open_table",)))
+
+
+def _taken(table: Table, cause: Cause, why: str) -> Rejected:
+    """Another id is accepted, and the table's hand says what the command is to be seen from."""
+    message = f"{why} A new command at hand {table.hands} takes a new id."
+    return refuse(table, cause, "duplicate_id", message, Allowed(hand=table.hands))
 
 
 def _not_allowed(table: Table, cause: Cause) -> Rejected | None:

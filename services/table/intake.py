@@ -6,7 +6,7 @@ not: a mistyped option would open a table by other rules than were meant.
 
 import re
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import msgspec
 
@@ -18,6 +18,9 @@ from contracts.outcomes import Allowed, Code, Rejected
 AMOUNT: Final = re.compile(r"at `\$\.(to|amount|buy_in)`$")
 """How msgspec says that the fault lies in an amount of chips."""
 
+KINDS: Final = tuple(str(kind.__struct_config__.tag) for kind in get_args(AnyCommand.__value__))
+"""What the `type` of a command may be."""
+
 MESSAGE_CHARACTERS_MAX: Final = 1000
 """So much is said of the names in a body that may hold thousands."""
 
@@ -27,11 +30,16 @@ class _Version(msgspec.Struct):
     id: str = ""
 
 
+class _Kind(msgspec.Struct):
+    kind: str = msgspec.field(name="type", default="")
+
+
 class _Configured(msgspec.Struct):
     config: dict[str, Any]
 
 
 _configured: Final = msgspec.json.Decoder(_Configured)
+_kinds: Final = msgspec.json.Decoder(_Kind)
 _versions: Final = msgspec.json.Decoder(_Version)
 
 
@@ -59,7 +67,8 @@ def _without_strays(command: OpenTable, body: bytes) -> OpenTable | Rejected:
     if not names:
         return command
     message = f"No table can be opened like this: a configuration has no field {names}."
-    return Rejected(code="malformed", message=message[:MESSAGE_CHARACTERS_MAX], id=command.id)
+    allowed = Allowed(actions=("open_table",))
+    return Rejected(code="malformed", message=message[:MESSAGE_CHARACTERS_MAX], id=command.id, allowed=allowed)
 
 
 def _strays(path: str, given: object, read: object) -> Iterator[str]:
@@ -82,12 +91,23 @@ def _unreadable(body: bytes, reason: str) -> Rejected:
         version = _Version()
     if version.v != COMMAND_VERSION:
         return _unsupported(version.v, version.id)
+    kind = _kind(body)
     code: Code = "malformed"
-    allowed = Allowed()
-    if AMOUNT.search(reason):
+    allowed = Allowed(actions=(kind,) if kind in KINDS else KINDS)
+    if kind not in KINDS:
+        reason = f"{reason}; a command is JSON whose `type` is one of {', '.join(KINDS)}"
+    elif AMOUNT.search(reason):
         code, allowed = "not_a_whole_chip", Allowed(minimum=0, maximum=CHIPS_MAX, chip=1)
         reason = f"{reason}; an amount is a whole number of the smallest chips, from 0 to {CHIPS_MAX}"
     return Rejected(code=code, message=f"The command cannot be read: {reason}.", id=version.id[:64], allowed=allowed)
+
+
+def _kind(body: bytes) -> str:
+    """What command it was meant to be; "" where that cannot be read."""
+    try:
+        return _kinds.decode(body).kind
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return ""
 
 
 def _unsupported(version: int, command: str) -> Rejected:

@@ -27,7 +27,8 @@ def open_table(table: Table, cause: Cause, command: OpenTable) -> tuple[AnyEvent
         return refuse(table, cause, "unsupported_version", message, Allowed(versions=(RULES_VERSION,)))
     faults = "; ".join(faults_of(command.config))
     if faults:
-        return refuse(table, cause, "malformed", f"No table can be opened like this: {faults}.")
+        message = f"No table can be opened like this: {faults}."
+        return refuse(table, cause, "malformed", message, Allowed(actions=("open_table",)))
     return (TableOpened(config=command.config),)
 
 

@@ -32,7 +32,7 @@ def take_seat(table: Table, config: TableConfig, cause: Cause, command: TakeSeat
         return refuse(table, cause, "already_seated", message, Allowed(seats=(held.seat,)))
     free = _free(table, config)
     if not free:
-        return refuse(table, cause, "table_full", f"All {config.seats} seats are held.")
+        return _full(table, config, cause)
     if command.seat is not None and command.seat not in free:
         message = f"Seat {command.seat} is not free; free: {', '.join(map(str, free))}."
         return refuse(table, cause, "seat_taken", message, Allowed(seats=free))
@@ -41,9 +41,9 @@ def take_seat(table: Table, config: TableConfig, cause: Cause, command: TakeSeat
         message = f"The buy-in is {bounds}; {command.buy_in} is not."
         allowed = Allowed(minimum=bounds.minimum, maximum=bounds.maximum)
         return refuse(table, cause, "buy_in_out_of_range", message, allowed)
-    full = _overfull(table, cause, command.buy_in)
-    if full is not None:
-        return full
+    too_much = _overfull(table, cause, command.buy_in)
+    if too_much is not None:
+        return too_much
     record = SeatRecord(
         seat=command.seat if command.seat is not None else free[0],
         player=command.player,
@@ -63,7 +63,8 @@ def leave_table(table: Table, cause: Cause, command: LeaveTable, at: Instant) ->
     if not _in_hand(table, record.seat):
         return (left(record, at),)
     if record.leaving:
-        return refuse(table, cause, "illegal_action", "The player leaves already, when the hand has ended.")
+        message = f"The player leaves already, when hand {table.hands} has ended; nothing more is to be sent."
+        return refuse(table, cause, "illegal_action", message, Allowed(hand=table.hands))
     return (LeaveRequested(seat=record.seat),)
 
 
@@ -107,9 +108,9 @@ def top_up(table: Table, config: TableConfig, cause: Cause, command: TopUp) -> D
         return record
     if command.amount == 0:
         return refuse(table, cause, "below_minimum", "A top-up adds at least one chip.", Allowed(minimum=1))
-    full = _overfull(table, cause, command.amount)
-    if full is not None:
-        return full
+    too_much = _overfull(table, cause, command.amount)
+    if too_much is not None:
+        return too_much
     if _in_hand(table, record.seat):
         queued = record.top_up + command.amount
         return (TopUpQueued(seat=record.seat, amount=command.amount, queued=queued),)
@@ -125,6 +126,15 @@ def top_up(table: Table, config: TableConfig, cause: Cause, command: TopUp) -> D
 
 def _free(table: Table, config: TableConfig) -> tuple[Seat, ...]:
     return tuple(seat for seat in range(1, config.seats + 1) if seat not in table.seats)
+
+
+def _full(table: Table, config: TableConfig, cause: Cause) -> Rejected:
+    """Nobody sits down until somebody has left, by a command that is still to come or was accepted in this hand."""
+    if all(record.leaving for record in table.seats.values()):
+        message = f"All {config.seats} seats are held; one is free when hand {table.hands} has ended."
+        return refuse(table, cause, "table_full", message, Allowed(hand=table.hands))
+    message = f"All {config.seats} seats are held; take_seat is accepted after somebody's leave_table."
+    return refuse(table, cause, "table_full", message, Allowed(actions=("leave_table",), hand=table.hands))
 
 
 def _overfull(table: Table, cause: Cause, amount: Chips) -> Rejected | None:
@@ -143,8 +153,9 @@ def _record(table: Table, cause: Cause, player: str | None) -> SeatRecord | Reje
     if record is None:
         assert table.config is not None  # as for every command but the one that opens the table
         free = _free(table, table.config)
-        allowed = Allowed(actions=("take_seat",) if free else (), seats=free)
-        return refuse(table, cause, "not_seated", f"{name} holds no seat at this table.", allowed)
+        allowed = Allowed(actions=("take_seat",) if free else (), seats=free, hand=None if free else table.hands)
+        instead = f"take_seat gives one of {', '.join(map(str, free))}" if free else "none is free"
+        return refuse(table, cause, "not_seated", f"{name} holds no seat at this table; {instead}.", allowed)
     return record
 
 

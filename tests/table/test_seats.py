@@ -70,7 +70,7 @@ def test_what_stands_in_the_way_of_a_seat() -> None:
     assert refused(little) == ("buy_in_out_of_range", Allowed(minimum=4000, maximum=20_000))
     game.sit(2, 5000)
     full = game.send("lobby", "L1", TakeSeat(id="", player="P3", buy_in=5000))
-    assert refused(full) == ("table_full", Allowed())
+    assert refused(full) == ("table_full", Allowed(actions=("leave_table",), hand=0))
 
 
 def test_a_newcomer_at_a_running_table_owes_a_big_blind_and_may_choose_to_post_it() -> None:
