@@ -150,19 +150,25 @@ async def test_after_some_time_outs_in_a_row_the_connection_moves_on(server: Emb
     line.when_lost(lost.set)
     line.when_back(back.set)
     async with connected(server, "table", line) as client:
-        log = await JetStreamLog.open(client, Settings(append_timeout_ms=20, unanswered_ms=30), line)
-        pid = server.pid
+        log = await JetStreamLog.open(client, Settings(append_timeout_ms=200, unanswered_ms=300), line)
+        pid, timed_out = server.pid, 0
         assert pid is not None
         os.kill(pid, signal.SIGSTOP)
         try:
-            for _ in range(2):
-                with pytest.raises(InDoubt):
-                    await log.append("main", "T1", "table", "fact", b"1", 0)
-            await asyncio.wait_for(lost.wait(), 10)
+            async with asyncio.timeout(10):
+                while client.is_connected:  # how many there are is for the machine's speed to say
+                    with pytest.raises(InDoubt):
+                        await log.append("main", "T1", "table", "fact", b"1", 0)
+                    timed_out += 1
+                await lost.wait()
         finally:
             os.kill(pid, signal.SIGCONT)
         await asyncio.wait_for(back.wait(), 20)
-        assert len([message async for message in log.read("main", "T1")]) == 1
+        assert timed_out
+        patient = await JetStreamLog.open(client, Settings(), line)
+        with contextlib.suppress(Conflict):  # one of them may have landed meanwhile, and may still
+            await patient.append("main", "T1", "table", "fact", b"1", 0)
+        assert [message.data async for message in patient.read("main", "T1")] == [b"1"]
 
 
 async def test_a_message_beside_the_pattern_of_commits_is_not_stored(server: EmbeddedServer) -> None:
