@@ -6,14 +6,14 @@ from typing import Final
 
 import structlog
 
-from contracts.commit import Commit
+from contracts.commit import Commit, Head
 from contracts.events import SERVICES, Service
 from contracts.subjects import read_commit
 from services.bus.clock import Clock
 from services.bus.log import Following, Heads, Log, Stored, Unavailable
 from services.bus.reader import NotFound, from_statement, last_statements
 from services.bus.replica import Gap, Replica, Watcher
-from services.bus.rereading import read_again, read_on
+from services.bus.rereading import only_held, read_again, read_on
 
 logger: Final = structlog.get_logger(__name__)
 
@@ -24,7 +24,8 @@ LOADS_MAX: Final = 32
 class Follower:
     """Follows the rooms once; a replica is found by room and table.
 
-    `owing` holds, for each service, the replicas whose state says that this service owes something.
+    `owing` holds, for each service, the replicas whose state says that this service owes something. `lost` are commits
+    that were folded, and that neither the log nor anybody who published a head knows any more.
     """
 
     def __init__(self, log: Log, rooms: Iterable[str], clock: Clock) -> None:
@@ -34,6 +35,7 @@ class Follower:
         self.replicas: dict[tuple[str, str], Replica] = {}
         self.owing: dict[Service, dict[tuple[str, str], Replica]] = {service: {} for service in SERVICES}
         self.watchers: list[Watcher] = []
+        self.lost: dict[tuple[str, str], Head] = {}
         self._filling: dict[tuple[str, str], asyncio.Task[None]] = {}
         self._fill_again: set[tuple[str, str]] = set()
         self._followings: list[Following] = []
@@ -199,6 +201,7 @@ class Follower:
             if not done:
                 self._doubtful.add(replica.key)
         replica.adopt(fresh)
+        self.lost |= only_held(replica, fresh)
         self._note_debt(replica)
 
     async def _load_all(self, room: str, names: Sequence[str], heads: dict[str, Heads]) -> None:

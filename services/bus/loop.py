@@ -20,6 +20,7 @@ from services.aggregate.table import Table
 from services.bus.follower import Follower
 from services.bus.log import Conflict, Following, InDoubt, Log, Refused, Stored, Unavailable
 from services.bus.replica import Gap, Pending, Replica
+from services.bus.vouching import Vouching
 
 logger: Final = structlog.get_logger(__name__)
 
@@ -35,7 +36,6 @@ CONFLICTS_MAX: Final = 3
 """After so many conflicts in a row a table is left to the next nudge or sweep."""
 RETRY_S: Final = 0.05
 RETRY_S_MAX: Final = 1.0
-HEAD_S: Final = 1.0
 CLOSE_S: Final = 5.0
 
 
@@ -79,8 +79,7 @@ class Loop:
         self.conflicts = 0
         self._append_s = 0.0
         self._rest_until: dict[tuple[str, str], float] = {}
-        self._headed: dict[tuple[str, str], float] = {}
-        self._unheaded: dict[tuple[str, str], Head] = {}
+        self._vouching = Vouching(role.service, follower, publish)
         self._tasks: set[asyncio.Task[None]] = set()
         self._followings: list[Following] = []
         self._closing = asyncio.Event()
@@ -103,9 +102,7 @@ class Loop:
             _, pending = await asyncio.wait(self._tasks, timeout=CLOSE_S)
             for task in pending:
                 task.cancel()
-        left = [self.log.leave_head(self.service, *key, encode(head)) for key, head in self._unheaded.items()]
-        self._unheaded.clear()
-        await asyncio.gather(*left)
+        await self._vouching.leave_all(self.log)
 
     def _spawn(self, work: object) -> None:
         task: asyncio.Task[None] = asyncio.create_task(work)  # type: ignore[arg-type]
@@ -238,33 +235,16 @@ class Loop:
         self._rest_until[replica.key] = now + at_least_s * (1 + self.random.random())
 
     def _after(self, replica: Replica, commit: Commit, head: Head) -> None:
-        now = asyncio.get_running_loop().time()
         ended = any(fact_of(event) == "hand_ended" for event in commit.events)
-        self._unheaded[replica.key] = head
-        if ended or self._head_due(replica.key, now):
-            self._publish_head(replica.key, now)
+        self._vouching.note(replica.key, head, at_once=ended)
         if self.appended is not None:
             self.appended(replica, commit)
-
-    def _head_due(self, key: tuple[str, str], now: float) -> bool:
-        return now - self._headed.get(key, -HEAD_S) >= HEAD_S
-
-    def _publish_head(self, key: tuple[str, str], now: float) -> None:
-        self._headed[key] = now
-        self.publish(subjects.heads(self.service, *key), encode(self._unheaded.pop(key)))
-
-    def _publish_heads(self) -> None:
-        """The last commit before a silence must be known too: a log that loses it would look whole."""
-        now = asyncio.get_running_loop().time()
-        for key in list(self._unheaded):
-            if self._head_due(key, now):
-                self._publish_head(key, now)
 
     async def _sweep(self) -> None:
         while not self._closing.is_set():
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._closing.wait(), SWEEP_S)
-            self._publish_heads()
+            self._vouching.publish_due()
             for replica in list(self.follower.owing[self.service].values()):
                 if not self._closing.is_set() and self._neglected(replica):
                     self._spawn(self._pay_or_rest(replica))

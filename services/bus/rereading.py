@@ -7,6 +7,7 @@ message that was read last tells: it is no longer where it was.
 from typing import Protocol
 
 from contracts.codec import digest
+from contracts.commit import Head
 from services.bus.log import Log, Stored
 from services.bus.reader import NotFound, from_commit
 from services.bus.replica import Gap, Replica
@@ -66,6 +67,14 @@ async def read_again(log: Log, fresh: Replica) -> None:
     if not await read_on(log, fresh, _take):
         fresh.halt("the log was changed while it was read")
     fresh.check_heads()
+
+
+def only_held(replica: Replica, fresh: Replica) -> dict[tuple[str, str], Head]:
+    """The last commit that was folded, by room and table, if nothing else tells that the log, read again, lacks it."""
+    held = replica.held
+    if fresh.halted is None or held is None or held.n != max(fresh.known, default=0):
+        return {}
+    return {replica.key: held}
 
 
 def _take(replica: Replica, stored: Stored, *, in_order: bool) -> object:
