@@ -27,7 +27,11 @@ class PublicSeat(Data, frozen=True):
 
 
 class PublicTable(Message, tag="table", frozen=True):
-    """The public picture of a table after commit `n`; apply to it the public views that follow."""
+    """The public picture of a table after commit `n`; apply to it the public views that follow.
+
+    `turn` is the turn that was named last. While it waits for cards `turn_number` is None: the commit that deals them
+    opens it, and gives it its number.
+    """
 
     room: Id
     table: Id

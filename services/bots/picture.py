@@ -17,6 +17,7 @@ from contracts.events.table import (
     PlayerSeated,
     StackToppedUp,
     StreetClosed,
+    UncalledBetReturned,
 )
 from contracts.queries import PublicTable
 from contracts.views import PublicView
@@ -51,10 +52,10 @@ class Picture:
             self._show(event)
 
     def restart(self, table: PublicTable) -> None:
-        """Takes the whole picture, after a view was missed. What was counted stays."""
-        self.missed = False
+        """Takes the whole picture, after a view was missed, if it is not an older one. What was counted stays."""
         if table.n < self.n:
-            return
+            return  # from before the gap: the picture is still not whole
+        self.missed = False
         self.n, self.head, self.hand, self.playing = table.n, table.head, table.hand, table.in_hand
         self.turn, self.number = table.turn, table.turn_number
         self.stacks = {seat.seat: seat.stack for seat in table.seats}
@@ -78,6 +79,8 @@ class Picture:
                 self.stacks[event.seat] = event.stack
                 self.turn = event.turn
                 self.number = self.n if event.turn is not None else None
+            case UncalledBetReturned():
+                self.stacks[event.seat] = event.stack
             case StreetClosed():
                 self.turn, self.number = event.turn, None
             case BettingClosed():

@@ -91,14 +91,13 @@ def public_table(table: Table) -> PublicTable | None:
 
 
 def _with_hand(picture: PublicTable, hand: Hand) -> PublicTable:
-    opened = hand.open_turn
     return replace(
         picture,
         pot=hand.pot,
         pots=hand.pots,
         board=hand.board,
         betting=hand.betting,
-        turn=opened,
+        turn=hand.turn,
         turn_number=hand.turn_number,
         turn_opened=hand.turn_opened,
     )
