@@ -1,4 +1,4 @@
-"""Derives every commit again: once when it is stored, so that a fault is found at its commit, and the log at the end."""
+"""Derives every commit again: when it is stored, so that a fault is found at once, and the whole log at the end."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator

@@ -17,9 +17,11 @@ class Faults(Data, frozen=True):
 
     On the way of an append: `write_lost`, `write_late` (it lands after the writer has given up), `ack_lost`, `refused`
     (nothing was sent), `impatient` (the writer gives up early), `race` (the leader has another append under way and
-    says conflict, though nothing is stored yet). `unavailable`: a read gets no answer. `fact_*`: what the folds follow.
-    `nudge_*`: what a queue group is told. `request_*`, `answer_lost`: between clients and desks. `crash`: at a step of
-    an append; `crash_s`: the mean time between crashes at any moment, `down_s` how long it takes to restart, `ghost_s`
+    says conflict, though nothing is stored yet), `storm` (another message always gets in first). `unavailable`: a read
+    gets no answer; `stale`: one that may lag does. `fact_*`: what the folds follow. `nudge_*`: what a queue group is
+    told. `view_*`: what spectators see. `request_*`, `answer_lost`: between clients and services. `crash`: before or
+    after a step (a fold, an append, an answer, a head, a view, cards for a player); `crash_s`: the mean time between
+    crashes at any moment, `down_s` how long it takes to restart, `ghost_s`
     how long a queue group believes in a crashed member. `outage_s`: for how long the log is away for everybody, about
     every twenty seconds. `delay_s`: the mean way of a message, `late` the chance of a hundred times that.
 
@@ -36,11 +38,15 @@ class Faults(Data, frozen=True):
     refused: float = 0.0
     impatient: float = 0.0
     race: float = 0.0
+    storm: float = 0.0
     unavailable: float = 0.0
+    stale: float = 0.0
     fact_lost: float = 0.0
     fact_twice: float = 0.0
     nudge_lost: float = 0.0
     nudge_twice: float = 0.0
+    view_lost: float = 0.0
+    view_twice: float = 0.0
     request_lost: float = 0.0
     request_twice: float = 0.0
     answer_lost: float = 0.0
@@ -77,15 +83,19 @@ _MOST: Final = {
     "refused": 0.1,
     "impatient": 0.3,
     "race": 0.5,
+    "storm": 0.6,
     "unavailable": 0.05,
+    "stale": 0.8,
     "fact_lost": 0.5,
     "fact_twice": 0.3,
     "nudge_lost": 0.6,
     "nudge_twice": 0.8,
+    "view_lost": 0.4,
+    "view_twice": 0.4,
     "request_lost": 0.3,
     "request_twice": 0.4,
     "answer_lost": 0.4,
-    "crash": 0.03,
+    "crash": 0.02,
     "crash_s": 10.0,
     "ghost_s": 3.0,
     "stray": 1.0,

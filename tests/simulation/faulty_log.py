@@ -2,6 +2,7 @@
 
 import asyncio
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextvars import Context
 from datetime import UTC, datetime, timedelta
@@ -14,6 +15,7 @@ import msgspec
 from contracts.subjects import ANY, Guarded, fact_pattern, guarded, read_commit, room_pattern, table_pattern
 from services.bus.log import Conflict, Heads, InDoubt, Refused, Stored, Unavailable
 from services.bus.memory import Follower, MemoryLog
+from tests.simulation.chance import exponential
 from tests.simulation.faults import Faults
 from tests.simulation.judge import Judge
 from tests.simulation.virtual_loop import OWNER, Owner
@@ -25,6 +27,8 @@ LOST_S: Final = 5 * APPEND_S
 """Whatever takes this long has nobody waiting for it any more."""
 LATE: Final = 100
 LATE_S_MAX: Final = 5.0
+LAG_MAX: Final = 3
+"""A replica that lags does not know so many commits of a kind."""
 BATCH: Final = 3
 """So many messages of a read arrive together."""
 
@@ -45,36 +49,46 @@ class FaultyLog(MemoryLog):
         self.judge = judge
         self.network = Context()
         self.away = False
+        self.happened: Counter[str] = Counter()
         self._times: list[datetime] = []
         self._under_way: dict[str, int] = {}
 
-    def happens(self, chance: float) -> bool:
-        """Draws, unless it cannot happen."""
-        return chance > 0 and self.random.random() < chance
+    def happens(self, fault: str) -> bool:
+        """Draws whether a fault happens now, unless it cannot, and counts how often it does."""
+        chance: float = getattr(self.faults, fault)
+        if chance <= 0 or self.random.random() >= chance:
+            return False
+        self.happened[fault] += 1
+        return True
 
     def delay_s(self) -> float:
         """The time of one way."""
-        delay_s = self.random.expovariate(1 / self.faults.delay_s)
-        return min(delay_s * LATE, LATE_S_MAX) if self.happens(self.faults.late) else delay_s
+        delay_s = exponential(self.random, self.faults.delay_s)
+        return min(delay_s * LATE, LATE_S_MAX) if self.happens("late") else delay_s
 
     async def step(self) -> None:
         """A place between two steps, where the process may crash."""
-        owner = _owner()
-        if self.happens(self.faults.crash):
-            owner.crash()
+        self.crashes(_owner())
         await asyncio.sleep(0)
+
+    def crashes(self, owner: Owner) -> bool:
+        """A place between two steps that follow at once: whether the process has crashed there, or before."""
+        if owner.alive and self.happens("crash"):
+            owner.crash()
+        return not owner.alive
 
     async def append(self, room: str, table: str, service: str, fact: str, data: bytes, expected: int) -> int:
         """Sends a commit on its way, and waits for the answer for as long as it takes, or not."""
         owner = _owner()
+        self.judge.decided(owner, table, data)
         await self.step()
-        if self.happens(self.faults.refused):
+        if self.happens("refused"):
             raise Refused("not connected")
         self.judge.sent(owner, table, data, expected)
         flight = asyncio.get_running_loop().create_task(
             self._flight(guarded(room, table, service, fact), data, expected), context=self.network.copy()
         )
-        patience_s = self.random.uniform(0, 0.02) if self.happens(self.faults.impatient) else APPEND_S
+        patience_s = self.random.uniform(0, 0.02) if self.happens("impatient") else APPEND_S
         await asyncio.wait((flight,), timeout=patience_s)
         await self.step()
         if not flight.done():
@@ -87,12 +101,14 @@ class FaultyLog(MemoryLog):
 
     async def _flight(self, address: Guarded, data: bytes, expected: int) -> int | Conflict:
         """The way of an append once it has left the process: it goes on when that has given up, or crashed."""
-        if self.away or self.happens(self.faults.write_lost):
+        if self.away or self.happens("write_lost"):
             await asyncio.sleep(LOST_S)
             return Conflict("lost")
         await self.sent(address)
         try:
             await self._replicated(address, expected)
+            if self.happens("storm"):
+                self.stray(address.guard, address.subject, b"somebody else's")
             message = self.store(address, data, expected)
         except Conflict as conflict:
             await asyncio.sleep(self.delay_s())
@@ -106,7 +122,7 @@ class FaultyLog(MemoryLog):
         if address.guard in self._under_way:
             raise Conflict(f"{address.guard}: another message is under way")
         found = self._tables[address.guard]
-        if self.happens(self.faults.race) and (found[-1].sequence if found else 0) == expected:
+        if self.happens("race") and (found[-1].sequence if found else 0) == expected:
             self._under_way[address.guard] = expected
             await asyncio.sleep(self.delay_s())
             del self._under_way[address.guard]
@@ -114,12 +130,12 @@ class FaultyLog(MemoryLog):
     async def sent(self, _: Guarded) -> None:
         """Takes its time, and now and then so much that the writer has given up."""
         await asyncio.sleep(self.delay_s())
-        if self.happens(self.faults.write_late):
+        if self.happens("write_late"):
             await asyncio.sleep(self.random.uniform(0, 2 * APPEND_S))
 
     async def stored(self, _: Stored) -> None:
         """Brings the acknowledgement back, or not."""
-        if self.away or self.happens(self.faults.ack_lost):
+        if self.away or self.happens("ack_lost"):
             await asyncio.sleep(LOST_S)
         await asyncio.sleep(self.delay_s())
 
@@ -137,15 +153,12 @@ class FaultyLog(MemoryLog):
     def hand_over(self, follower: Follower, message: Stored) -> None:
         """Delivers some time, not at all, or twice; a nudge comes twice at two replicas."""
         assert isinstance(follower, Subscription)
-        faults = self.faults
         if follower.owner.deaf_until > asyncio.get_running_loop().time():
             return
-        lost, twice = (
-            (faults.nudge_lost, faults.nudge_twice) if follower.queue else (faults.fact_lost, faults.fact_twice)
-        )
-        if not self.away and not self.happens(lost):
+        kind = "nudge" if follower.queue else "fact"
+        if not self.away and not self.happens(f"{kind}_lost"):
             self._later(follower, message)
-        if self.happens(twice):
+        if self.happens(f"{kind}_twice"):
             again = [each for each in self.followers if each.queue == follower.queue and each.wants(message.subject)]
             other = self.random.choice(again) if follower.queue else follower
             assert isinstance(other, Subscription)
@@ -159,6 +172,7 @@ class FaultyLog(MemoryLog):
     def _arrive(self, follower: Subscription, message: Stored) -> None:
         if follower.owner.alive and follower in self.followers:
             follower.deliver(message)
+            self.crashes(follower.owner)
 
     async def follow(
         self,
@@ -186,7 +200,7 @@ class FaultyLog(MemoryLog):
     async def answered(self) -> None:
         """The way of a question, or of an answer. Raises `Unavailable`."""
         await asyncio.sleep(self.delay_s())
-        if self.away or self.happens(self.faults.unavailable):
+        if self.away or self.happens("unavailable"):
             raise Unavailable("no answer")
 
     async def server_time(self) -> datetime:
@@ -206,6 +220,17 @@ class FaultyLog(MemoryLog):
     async def last_of(self, room: str, table: str, service: str, fact: str) -> Stored | None:
         """The last commit of one kind, when the leader was asked."""
         found = await super().last_of(room, table, service, fact)
+        await self.answered()
+        return found
+
+    async def last_of_each(self, room: str, tables: Sequence[str], service: str, fact: str) -> list[Stored]:
+        """The last commit of one kind of each table, or an earlier one, when a replica that lags was asked."""
+        found: list[Stored] = []
+        await self.answered()
+        for table in tables:
+            stored = self._facts[guarded(room, table, service, fact).subject]
+            lag = self.random.randint(1, LAG_MAX) if self.happens("stale") else 0
+            found += stored[: len(stored) - lag][-1:]
         await self.answered()
         return found
 
@@ -230,6 +255,8 @@ class FaultyLog(MemoryLog):
     async def heads(self, room: str, table: str = ANY) -> dict[str, Heads]:
         """The heads that had been published when the stream was asked."""
         found = await super().heads(room, table)
+        if self.happens("stale"):
+            found = {name: {n: head for n, head in heads.items() if n < max(heads)} for name, heads in found.items()}
         await self.answered()
         return found
 

@@ -10,6 +10,7 @@ import structlog
 
 from contracts.codec import encode
 from contracts.commands import OpenTable, PauseTable
+from contracts.commit import Head
 from contracts.events import SERVICES, Service, fact_of
 from contracts.events.table import HandStarted
 from contracts.games import RULES_VERSION, BuyIn, Limit, Options, Stakes, TableConfig, Variant
@@ -19,6 +20,7 @@ from services.aggregate.debts import debt
 from services.aggregate.table import Table
 from services.bus.log import Refused, Unavailable
 from services.rake.schedules import party
+from tests.simulation.chance import exponential
 from tests.simulation.faults import NONE, Faults
 from tests.simulation.faulty_log import true_time
 from tests.simulation.judge import Judge
@@ -50,6 +52,7 @@ class House:
         self.random = Random(f"{seed}:house")
         self.judge = Judge(true_time)
         self.log = build.log(Random(f"{seed}:faults"), faults, self.judge)
+        self.log.happened.update(fault for fault in ("newer_rules", "skew_s") if getattr(faults, fault))
         self.network = Network(self.log)
         self.trouble = Trouble(self.log, self.processes.values)
         self.rules = RULES_VERSION + faults.newer_rules
@@ -57,6 +60,7 @@ class House:
         self.lives = 0
         self.tables = [f"T{number + 1}" for number in range(self.random.choice((1, 1, 2)))]
         self.players: list[Player] = []
+        self.spectators = [build.spectator(table, self.network, self.judge) for table in self.tables]
         self._running: list[asyncio.Task[Any]] = []
 
     async def run(self) -> None:
@@ -77,6 +81,9 @@ class House:
         for what in (*befalls, network.repeat, self._strays):
             self._spawn(what())
         self._spawn(network.flood(self.tables))
+        for spectator in self.spectators:
+            network.spectators.append(spectator)
+            self._spawn(spectator.watch())
         for service in SERVICES:
             for number in range(REPLICAS):
                 self._spawn(self._keep_up(service, number))
@@ -128,9 +135,7 @@ class House:
             self.lives += 1
             name = f"{service}-{number + 1}-{self.lives}"
             knows = RULES_VERSION if number == 0 else self.rules
-            process = Process(
-                name, service, self.log, self.build, Random(self.random.random()), self.network.answer, knows
-            )
+            process = Process(name, service, self.log, self.build, Random(self.random.random()), self.network, knows)
             self.processes[service, number] = process
             if service == "table":
                 self.network.desks.append(process)
@@ -139,6 +144,7 @@ class House:
             if not life.cancelled() and (error := life.exception()) is not None:
                 self.judge.says(f"{name} failed: {error!r}")
             ghost_s = self.log.faults.ghost_s
+            self.log.happened["ghost_s"] += ghost_s > 0
             asyncio.get_running_loop().call_later(ghost_s, self._forget, process)
             await asyncio.sleep(self.log.faults.down_s)
 
@@ -150,7 +156,7 @@ class House:
     async def _strays(self) -> None:
         while True:
             stray = self.log.faults.stray
-            await asyncio.sleep(self.log.random.expovariate(stray) if stray else 1)
+            await asyncio.sleep(exponential(self.log.random, 1 / stray) if stray else 1)
             if self.log.faults.stray:
                 self._stray()
 
@@ -171,6 +177,7 @@ class House:
         other = msgspec.structs.replace(commit, n=entries[-1].commit.n + 1, cause=None)
         data = random.choice((b"noise", encode(commit), encode(other)))
         subject = guarded("main", table, commit.by, fact_of(commit.events[-1])).subject
+        self.log.happened["stray"] += 1
         self.log.stray(table_pattern("main", table), subject, data)
 
     async def _pause(self, table: str) -> None:
@@ -217,6 +224,11 @@ class House:
                     yield f"{process.name} has halted {name}: {replica.halted}"
                 elif replica.table != true:
                     yield f"{process.name} folds {name} to commit {replica.table.n}, the log to {true.n}"
+
+        for spectator in self.spectators:
+            true, seen = self.judge.table(spectator.table), spectator.picture
+            if seen.missed or seen.at != Head(n=true.n, hash=true.head):
+                yield f"a spectator sees {true.id} at commit {seen.n}, the log goes to {true.n}"
 
     def note(self, _: Any, method: str, event: dict[str, Any]) -> dict[str, Any]:
         """What the services log: a piece of work that fails, or a table that halts, is a fault."""

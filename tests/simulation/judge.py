@@ -1,12 +1,13 @@
 """Watches the true log and every answer, and says what may never be."""
 
+import asyncio
 import re
 from collections import defaultdict
 from collections.abc import Callable
 from typing import NamedTuple
 
 from contracts.cards import Card
-from contracts.codec import decode_outcome, encode
+from contracts.codec import decode_commit, decode_outcome, encode
 from contracts.commands import Act, AnyCommand
 from contracts.commit import Commit
 from contracts.data import Instant
@@ -24,6 +25,7 @@ from services.aggregate.fold import Verdict, fold, read
 from services.aggregate.table import Table
 from services.bus.clock import JUMP_S_MAX, SKEW_S_MAX
 from services.bus.log import Stored
+from services.bus.stall import STALL_S_MAX
 from services.table.hands import LASTING_MAX
 from tests.simulation.examiner import Examiner
 from tests.simulation.virtual_loop import Owner
@@ -93,6 +95,8 @@ class Judge:
         self._causes: dict[CommandId, Answered] = {}
         self._chips: dict[str, int] = {}
         self._copies: dict[str, Copy] = {}
+        self._came: dict[tuple[str, CommandId], float] = {}
+        self._decided: dict[tuple[str, str], bytes] = {}
         self._doubts: dict[tuple[str, str], tuple[int, bytes]] = {}
 
     def says(self, what: str) -> None:
@@ -108,6 +112,22 @@ class Judge:
         return self.tables[table]
 
     # The log
+
+    def decided(self, owner: Owner, table: str, data: bytes) -> None:
+        """A commit is to be appended: one that takes a command from before a standstill may be so only again.
+
+        Others may have refused the command while the process stood still, and told its sender so (DESIGN 4).
+        """
+        if self._decided.get((owner.name, table)) == data:
+            return
+        self._decided[owner.name, table] = data
+        cause, still, now = decode_commit(data).cause, owner.stood_still, asyncio.get_running_loop().time()
+        if cause is None or now < still.until or still.until - still.since <= STALL_S_MAX:
+            return
+        key = (table, cause.actor.kind, cause.actor.name, cause.command.id)
+        if self._came[owner.name, key] < still.until:
+            told = f"; it was refused ({self.refused[key]}) by then" if key in self.refused else ""
+            self.says(f"{owner.name} wakes up and takes {key}, which came before it stood still{told}")
 
     def sent(self, owner: Owner, table: str, data: bytes, expected: int) -> None:
         """An append goes out: while an earlier one is in doubt, only the same bytes may."""
@@ -188,6 +208,11 @@ class Judge:
         tail = self.table(address.table).n
         key = (address.table, address.kind, address.name, command.id)
         self._copies[reply] = Copy(key, command, arrived, tail)
+
+    def came(self, owner: Owner, address: CommandSubject, command: AnyCommand, at_s: float) -> None:
+        """A copy of a command that a process takes came to it at this loop time."""
+        key = (address.table, address.kind, address.name, command.id)
+        self._came[owner.name, key] = max(at_s, self._came.get((owner.name, key), 0))
 
     def answered(self, reply: str, body: bytes) -> None:
         """A desk answers a copy."""

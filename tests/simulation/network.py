@@ -1,6 +1,7 @@
 """How clients reach desks: a queue group, lost and doubled requests, lost answers, and clients that ask again."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Final
 
 from contracts.codec import decode_outcome, encode
@@ -8,8 +9,10 @@ from contracts.commands import AnyCommand, ReturnToPlay, SitOut
 from contracts.outcomes import Outcome
 from contracts.subjects import ActorKind
 from contracts.subjects import command as command_subject
+from tests.simulation.chance import exponential
 from tests.simulation.faulty_log import FaultyLog
 from tests.simulation.process import Process
+from tests.simulation.spectators import Spectator
 
 FIRST_RETRY_S: Final = 0.5
 RETRY_S: Final = 1.0
@@ -25,6 +28,7 @@ class Network:
         self._log = log
         self._waiting: dict[str, asyncio.Future[Outcome]] = {}
         self._sent: list[tuple[str, str, bytes]] = []
+        self.spectators: list[Spectator] = []
         self._copies = 0
         self._asked = 0
 
@@ -52,24 +56,27 @@ class Network:
 
     def _send(self, command: str, subject: str, body: bytes) -> None:
         log, loop = self._log, asyncio.get_running_loop()
-        for lost in (log.faults.request_lost, 1 - log.faults.request_twice):
-            if not log.happens(lost):
-                self._copies += 1
-                loop.call_later(log.delay_s(), self._deliver, subject, f"_R_.{command}.{self._copies}", body)
+        for _ in range((not log.happens("request_lost")) + log.happens("request_twice")):
+            self._copies += 1
+            loop.call_later(log.delay_s(), self._deliver, subject, f"_R_.{command}.{self._copies}", body)
 
     async def repeat(self) -> None:
         """Sends commands again that were answered some time ago: clients that were restarted, or lost the answer."""
         while (again := self._log.faults.again) > 0:
-            await asyncio.sleep(self._log.random.expovariate(again))
+            await asyncio.sleep(exponential(self._log.random, 1 / again))
             if self._log.faults.again and self._sent:
+                self._log.happened["again"] += 1
                 self._send(*self._log.random.choice(self._sent))
 
     async def flood(self, tables: list[str]) -> None:
         """Sends a lot at once, in the name of everybody: commands that do little, copies, and junk."""
         random = self._log.random
         while (flood := self._log.faults.flood) > 0:
-            await asyncio.sleep(random.expovariate(flood))
-            for number in range(random.randint(FLOOD_MAX // 4, FLOOD_MAX) if self._log.faults.flood else 0):
+            await asyncio.sleep(exponential(random, 1 / flood))
+            if not self._log.faults.flood:
+                return
+            self._log.happened["flood"] += 1
+            for number in range(random.randint(FLOOD_MAX // 4, FLOOD_MAX)):
                 name, table = f"P{number % 5 + 1}", random.choice(tables)
                 command = random.choice((SitOut, ReturnToPlay))(id=self.new_id(), hand=random.randint(0, 5))
                 kind: ActorKind = random.choice(("player", "player", "operator"))
@@ -85,10 +92,35 @@ class Network:
 
     def answer(self, reply: str, data: bytes) -> None:
         """Takes an answer back to whoever waits for it."""
-        if not self._log.happens(self._log.faults.answer_lost):
-            asyncio.get_running_loop().call_later(self._log.delay_s(), self._answered, reply, data)
+        if not self._log.happens("answer_lost"):
+            self._later(self._answered, reply, data)
 
     def _answered(self, reply: str, data: bytes) -> None:
         waiting = self._waiting.get(reply.split(".")[1])
         if waiting is not None and not waiting.done():
             waiting.set_result(decode_outcome(data))
+
+    def show(self, table: str, data: bytes) -> None:
+        """Takes a public view to everybody who follows the table: late, in any order, twice, or never."""
+        for spectator in self.spectators:
+            if spectator.table == table:
+                for _ in range((not self._log.happens("view_lost")) + self._log.happens("view_twice")):
+                    self._later(spectator.show, data)
+
+    async def picture(self, table: str, wait_s: float) -> bytes | None:
+        """Asks one of the services for the whole picture of a table; None where no answer comes in time."""
+        answer: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        if self.desks and not self._log.happens("request_lost"):
+            process = self._log.random.choice(self.desks)
+            self._later(process.ask, table, lambda data: self._bring(answer, data))
+        await asyncio.wait((answer,), timeout=wait_s)
+        return answer.result() if answer.done() else None
+
+    def _bring(self, answer: "asyncio.Future[bytes]", data: bytes) -> None:
+        if not self._log.happens("answer_lost"):
+            self._later(lambda: None if answer.done() else answer.set_result(data))
+
+    def _later[*Arguments](self, arrive: Callable[[*Arguments], object], *args: *Arguments) -> None:
+        """Something is on its way, and no longer in the hands of the process that sent it."""
+        loop, log = asyncio.get_running_loop(), self._log
+        loop.call_later(log.delay_s(), arrive, *args, context=log.network)

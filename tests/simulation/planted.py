@@ -11,6 +11,7 @@ from contracts.commit import Cause, Commit, Head
 from contracts.data import Id, Instant, Sha256
 from contracts.events import AnyEvent, fact_of
 from contracts.outcomes import Accepted, Outcome, Rejected
+from contracts.queries import PublicTable
 from contracts.subjects import Guarded
 from contracts.views import PublicView
 from services.aggregate.fold import commit_of
@@ -21,11 +22,13 @@ from services.bus.follower import Follower
 from services.bus.log import Conflict, InDoubt, Stored
 from services.bus.loop import Loop
 from services.bus.replica import Pending, Replica
+from services.bus.stall import StallGuard
 from services.table.app import RULES
-from services.views.public import public_view
+from services.views.public import public_table, public_view
 from tests.simulation.faults import Faults
 from tests.simulation.faulty_log import FaultyLog
 from tests.simulation.process import Build
+from tests.simulation.spectators import Spectator
 
 
 class AnswersBeforeTheAppend(Loop):
@@ -221,6 +224,43 @@ def shown_to_everybody(room: Id, commit: Commit, head: Sha256) -> PublicView:
     return msgspec.structs.replace(public_view(room, commit, head), events=commit.events)
 
 
+class NeverNoticesAStall(StallGuard):
+    """A stopped process that wakes up goes on with what came before."""
+
+    @property
+    def stalled(self) -> bool:
+        """Drops nothing."""
+        return False
+
+    @property
+    def stalls(self) -> int:
+        """Has never stood still."""
+        return 0
+
+
+class NeverAsks(Spectator):
+    """A view that did not come is missed by nobody."""
+
+    async def ask(self) -> None:
+        """Trusts that views are never lost."""
+
+
+class TakesAnyPicture(Spectator):
+    """A picture of a table is taken for the newest, whoever answers."""
+
+    def show(self, data: bytes) -> None:
+        """Takes a view, and for whole what there is."""
+        self.picture.missed = False
+        super().show(data)
+
+
+def without_what_waits(table: Table) -> PublicTable | None:
+    """A picture that does not tell the turn which the deal will open."""
+    picture = public_table(table)
+    waits = picture is not None and picture.turn_number is None
+    return msgspec.structs.replace(picture, turn=None) if picture is not None and waits else picture
+
+
 class Planted(NamedTuple):
     """A house with a fault in it, the words by which it is found out, what goes wrong if not what the seed says."""
 
@@ -251,5 +291,9 @@ PLANTED: Final[dict[str, Planted]] = {
     "two owe at the same time": Planted(Build(loop=OwesBesideOthers), "owed nothing"),
     "believes its own clock": Planted(Build(clock=BelievesItsClock), "ahead of the server's clock"),
     "shows everything": Planted(Build(view=shown_to_everybody), "shows"),
+    "never notices a stall": Planted(Build(guard=NeverNoticesAStall), "which came before it stood still"),
+    "never asks for a view that was lost": Planted(Build(spectator=NeverAsks), "a spectator sees T"),
+    "takes a picture with a hole for whole": Planted(Build(spectator=TakesAnyPicture), "where the log has"),
+    "leaves out what waits for the deal": Planted(Build(picture=without_what_waits), "a spectator sees turn None"),
     "trusts the order of facts": Planted(Build(follower=TrustsTheOrderOfFacts), "has a hole"),
 }

@@ -5,17 +5,19 @@ from collections.abc import Callable
 from contextvars import Context
 from datetime import timedelta
 from random import Random
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import msgspec
 
-from contracts.codec import decode
+from contracts.codec import decode, encode
 from contracts.commit import Commit, Head
 from contracts.data import Id, Instant, Sha256
 from contracts.events import Service
 from contracts.outcomes import Rejected
+from contracts.queries import PublicTable
 from contracts.subjects import read_command
 from contracts.views import PublicView
+from services.aggregate.table import Table
 from services.bus.clock import Clock
 from services.bus.desk import Desk, Rules
 from services.bus.follower import Follower
@@ -29,17 +31,26 @@ from services.dealer.decks import SealedDecks
 from services.rake import app as rake_app
 from services.settlement import app as settlement_app
 from services.table import app as table_app
-from services.views.public import public_view
+from services.views.public import public_table, public_view
 from tests.simulation.examiner import MASTERS
 from tests.simulation.faulty_log import FaultyLog, true_time
 from tests.simulation.judge import Judge
 from tests.simulation.releases import of_release
-from tests.simulation.virtual_loop import OWNER
+from tests.simulation.spectators import Spectator
+from tests.simulation.virtual_loop import OWNER, Standstill
 
 TASKS_KEPT: Final = 500
 LOOK_S: Final = 0.2
 
-type Answer = Callable[[str, bytes], None]
+
+class Network(Protocol):
+    """Takes what leaves a process to those whom it concerns."""
+
+    def answer(self, reply: str, data: bytes) -> None:
+        """Takes an answer to whoever asked."""
+
+    def show(self, table: str, data: bytes) -> None:
+        """Takes a public view to the spectators of a table."""
 
 
 class Build(msgspec.Struct, frozen=True):
@@ -52,6 +63,9 @@ class Build(msgspec.Struct, frozen=True):
     log: type[FaultyLog] = FaultyLog
     clock: type[Clock] = Clock
     view: Callable[[Id, Commit, Sha256], PublicView] = public_view
+    picture: Callable[[Table], PublicTable | None] = public_table
+    guard: type[StallGuard] = StallGuard
+    spectator: type[Spectator] = Spectator
     nudged: bool = True
 
 
@@ -71,13 +85,14 @@ class Process:
     """One life of a process, from its start to a crash."""
 
     def __init__(
-        self, name: str, service: Service, log: FaultyLog, build: Build, random: Random, answer: Answer, knows: int
+        self, name: str, service: Service, log: FaultyLog, build: Build, random: Random, network: Network, knows: int
     ) -> None:
         self.name = name
         self.service = service
         self.knows = knows
         self.alive = True
         self.still_until = 0.0
+        self.stood_still = Standstill(0.0, 0.0)
         self.deaf_until = 0.0
         self.context = Context()
         self.context.run(OWNER.set, self)
@@ -86,10 +101,10 @@ class Process:
         self._log = log
         self._build = build
         self._random = random
-        self._answer = answer
+        self._network = network
         self._skew_s = random.uniform(-0.5, 0.5) * log.faults.skew_s
         self._off_s = self._rate = self._off_since = 0.0
-        self._guard = StallGuard(self._ping)
+        self._guard = build.guard(self._ping)
         self._tasks: list[asyncio.Task[Any]] = []
 
     @property
@@ -125,24 +140,40 @@ class Process:
 
     def stand_still(self, for_s: float) -> None:
         """Does nothing for so long, and then goes on as if no time had passed."""
-        if self.alive:
-            self.still_until = max(self.still_until, asyncio.get_running_loop().time() + for_s)
+        now = asyncio.get_running_loop().time()
+        if not self.alive:
+            return
+        since = self.stood_still.since if self.still_until > now else now
+        self.still_until = max(self.still_until, now + for_s)
+        self.stood_still = Standstill(since, self.still_until)
 
     def arrive(self, subject: str, reply: str, body: bytes) -> None:
         """Has a request wait at the process until that reads it."""
-        asyncio.get_running_loop().call_at(self.still_until, self.submit, subject, reply, body, context=self.context)
+        loop = asyncio.get_running_loop()
+        loop.call_at(self.still_until, self.submit, subject, reply, body, loop.time(), context=self.context)
+
+    def ask(self, table: str, reply: Callable[[bytes], object]) -> None:
+        """Has a question for a table's picture wait until the process reads it."""
+        asyncio.get_running_loop().call_at(self.still_until, self._tell, table, reply, context=self.context)
+
+    def _tell(self, table: str, reply: Callable[[bytes], object]) -> None:
+        known = self.follower.replicas.get(("main", table)) if self.alive and self.follower is not None else None
+        picture = self._build.picture(known.table) if known is not None else None
+        if picture is not None:
+            reply(encode(picture))
 
     async def _ping(self) -> None:
         await self._log.answered()
 
-    def submit(self, subject: str, reply: str, body: bytes) -> None:
-        """Takes a command, if it is up. To be called in the process's context."""
+    def submit(self, subject: str, reply: str, body: bytes, came: float) -> None:
+        """Takes a command, if it is up; it `came` at that loop time. To be called in the process's context."""
         address = read_command(subject)
         if not self.alive or self.desk is None or address is None or self._guard.stalled:
             return
         command = table_app.RULES.read(body)
         if not isinstance(command, Rejected):
             self.judge.delivered(reply, address, command, self.now())
+            self.judge.came(self, address, command, came)
         self.desk.submit(subject, reply, body)
 
     async def _run(self) -> None:
@@ -173,7 +204,12 @@ class Process:
                 continue
 
     def _show(self, replica: Replica, commit: Commit, head: Sha256) -> None:
-        self.judge.seen(self._build.view(replica.table.room, commit, head))
+        if self._log.crashes(self):
+            return
+        view = self._build.view(replica.table.room, commit, head)
+        self.judge.seen(view)
+        self._network.show(view.table, encode(view))
+        self._log.crashes(self)
 
     def _rules(self) -> Rules:
         rules = self._build.rules
@@ -210,12 +246,14 @@ class Process:
 
         def appended(replica: Replica, commit: Commit) -> None:
             for view in dealer.views(replica.table, commit):
+                if self._log.crashes(self):
+                    return
                 self.judge.dealt_to(view)
 
         return Role("dealer", dealer.owes, dealer_app.ANSWERS, appended)
 
     def _publish(self, subject: str, data: bytes) -> None:
-        if not self.alive:
+        if self._log.crashes(self):
             return
         match subject.split("."):
             case ["heads", _, room, table]:
@@ -224,4 +262,5 @@ class Process:
                 self._log.published.setdefault((room, table), {})[head.n] = head.hash
             case ["_R_", *_]:
                 self.judge.answered(subject, data)
-                self._answer(subject, data)
+                self._network.answer(subject, data)
+        self._log.crashes(self)

@@ -41,6 +41,7 @@ class Result(Data, frozen=True):
     views: int
     lives: int
     log: str
+    happened: dict[str, int]
 
     @property
     def command(self) -> str:
@@ -54,7 +55,8 @@ class Result(Data, frozen=True):
             f"seed {self.seed}: {self.hands} hands, {self.commits} commits, {self.accepted} accepted, "
             f"{self.refused} refused ({self.reversed} reversed), {self.ignored} strays, {self.lives} lives, "
             f"{self.views} views, {self.steps} steps, {self.virtual_s:.1f} s of virtual time\n"
-            f"{self.faults}{'' if self.nudged else ', no nudges'}{told}\n"
+            f"{self.faults}{'' if self.nudged else ', no nudges'}\n"
+            f"happened: {', '.join(f'{name} {times}' for name, times in self.happened.items()) or 'nothing'}{told}\n"
             f"SHA-256 of the log: {self.log}\nagain: {self.command}"
         )
 
@@ -116,6 +118,7 @@ def simulate(
         views=house.judge.views,
         lives=house.lives,
         log=_digest(house),
+        happened={name: times for name in NAMES if (times := house.log.happened[name])},
     )
 
 

@@ -13,13 +13,22 @@ from contracts.commands import Act, LeaveTable, PauseTable, TakeSeat
 from contracts.commit import COMMIT_VERSION, Commit
 from contracts.events import AnyEvent, fact_of
 from contracts.events.dealer import HoleCardsDealt
-from contracts.events.state import SeatRecord, TableRecord
-from contracts.events.table import PlayerSeated, TableOpened, TablePaused, TableRestated, TableResumed
+from contracts.events.state import Betting, SeatRecord, TableRecord, Turn
+from contracts.events.table import (
+    ActionTaken,
+    PlayerSeated,
+    TableOpened,
+    TablePaused,
+    TableRestated,
+    TableResumed,
+    UncalledBetReturned,
+)
 from contracts.games import BuyIn, Stakes, TableConfig
 from contracts.outcomes import Accepted, Rejected
 from contracts.subjects import ANY, Guarded, command
 from services.aggregate.fold import commit_of, fold
 from services.aggregate.table import Table
+from services.bots.picture import Picture
 from services.bus.clock import Clock
 from services.bus.desk import Desk
 from services.bus.follower import Follower
@@ -31,7 +40,10 @@ from services.bus.reader import from_last_statement
 from services.bus.replica import Gap
 from services.dealer.app import Dealer
 from services.table.app import ROLE, RULES
+from services.views.public import public_table, public_view
 from tests.dealer.hands import MASTERS, started
+from tests.dealer.hands import commit as committed
+from tests.simulation.spectators import differing
 from tests.simulation.virtual_loop import VirtualLoop
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -43,6 +55,21 @@ CONFIG = TableConfig(
     buy_in=BuyIn(minimum=400),
 )
 OPENED = (TableOpened(config=CONFIG), TablePaused(), TableResumed())
+
+
+FIRST_TURN = Turn(seat=2, check=True, act_ms=30_000)
+"""Of the hands that `started` starts."""
+CHECKED = ActionTaken(
+    seat=2,
+    action="check",
+    amount=0,
+    street_total=0,
+    total=0,
+    stack=1000,
+    pot=0,
+    betting=Betting(),
+    turn=Turn(seat=3, check=True, act_ms=30_000),
+)
 
 
 def in_virtual_time[T](story: Coroutine[object, object, T]) -> T:
@@ -328,3 +355,51 @@ async def test_a_head_that_was_passed_while_it_was_asked_for_holds_nobody_up() -
     log.let_go.set()
     await slow
     assert (replica.known, replica.ready, replica.halted) == ({}, True, None)
+
+
+def shown(picture: Picture, table: Table, *events: AnyEvent) -> Table:
+    """The table after a commit whose public view the picture is shown."""
+    following = commit_of(table, "table", events, NOON)
+    after = committed(table, *events)
+    picture.show(public_view("main", following, after.head))
+    return after
+
+
+def test_a_spectator_who_asks_before_the_deal_knows_whose_turn_the_deal_opens() -> None:
+    """The view of the deal names nobody: who saw the picture from just before it would wait until the turn is over."""
+    table, picture = started(), Picture()
+    whole = public_table(table)
+    assert whole is not None
+    assert (whole.turn, whole.turn_number) == (FIRST_TURN, None)
+    picture.restart(whole)
+    table = shown(picture, table, HoleCardsDealt(seats=(2, 3, 1), cards_each=2))
+    assert (picture.turn, picture.number) == (FIRST_TURN, table.n)
+    assert differing(picture, table) == []
+
+
+def test_a_picture_from_before_the_gap_does_not_make_up_for_the_view_that_is_missing() -> None:
+    """A replica that lags may answer; what it tells must not be taken for what was missed."""
+    before, picture = started(), Picture()
+    whole = public_table(before)
+    assert whole is not None
+    picture.restart(whole)
+    between = committed(before, HoleCardsDealt(seats=(2, 3, 1), cards_each=2))
+    after = shown(picture, between, CHECKED)
+    assert picture.missed
+    picture.restart(whole)
+    assert (picture.missed, picture.n) == (True, after.n)
+    newest = public_table(after)
+    assert newest is not None
+    picture.restart(newest)
+    assert (picture.missed, differing(picture, after)) == (False, [])
+
+
+def test_an_uncalled_bet_is_back_in_the_stack_that_a_bot_sees() -> None:
+    table, picture = started(), Picture()
+    whole = public_table(table)
+    assert whole is not None
+    picture.restart(whole)
+    table = shown(
+        picture, table, UncalledBetReturned(seat=3, amount=50, stack=1000, street_total=50, total=50, pot=100)
+    )
+    assert picture.stacks[3] == table.hand.players[3].stack == 1000  # type: ignore[union-attr]

@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection
 from random import Random
 from typing import Final
 
+from tests.simulation.chance import exponential
 from tests.simulation.faulty_log import FaultyLog
 from tests.simulation.process import Process
 
@@ -31,41 +32,51 @@ class Trouble:
     def _anybody(self) -> Process:
         return self._random.choice(list(self._processes()))
 
+    def _befalls(self, fault: str) -> Process:
+        self._log.happened[fault] += 1
+        return self._anybody()
+
     async def crashes(self) -> None:
         """Ends processes at any moment."""
         while (crash_s := self._log.faults.crash_s) > 0:
-            await asyncio.sleep(self._random.expovariate(1 / crash_s))
+            await asyncio.sleep(exponential(self._random, crash_s))
             if self._log.faults.crash_s:
-                self._anybody().crash()
+                self._befalls("crash_s").crash()
 
     async def outages(self) -> None:
         """Takes the log away from everybody."""
         while (outage_s := self._log.faults.outage_s) > 0:
             await asyncio.sleep(self._random.uniform(0, OUTAGE_EVERY_S))
             self._log.away = self._log.faults.outage_s > 0
+            self._log.happened["outage_s"] += self._log.away
             await asyncio.sleep(outage_s)
             self._log.away = False
 
     async def standstills(self) -> None:
         """Stops processes, which know nothing of it until they go on."""
         while (still := self._log.faults.still) > 0:
-            await asyncio.sleep(self._random.expovariate(still))
+            await asyncio.sleep(exponential(self._random, 1 / still))
             if self._log.faults.still:
-                self._anybody().stand_still(self._random.uniform(0, STANDSTILL_S_MAX))
+                self._befalls("still").stand_still(self._random.uniform(0, STANDSTILL_S_MAX))
 
     async def deafness(self) -> None:
         """Keeps all facts from processes."""
         while (deaf := self._log.faults.deaf) > 0:
-            await asyncio.sleep(self._random.expovariate(deaf))
-            self._anybody().deaf_until = asyncio.get_running_loop().time() + self._random.uniform(0, DEAF_S_MAX)
+            await asyncio.sleep(exponential(self._random, 1 / deaf))
+            if self._log.faults.deaf:
+                self._befalls("deaf").deaf_until = asyncio.get_running_loop().time() + self._random.uniform(
+                    0, DEAF_S_MAX
+                )
 
     async def clocks(self) -> None:
         """Sets clocks wrong, and right again."""
         while (chance := self._log.faults.clock_jump + self._log.faults.clock_rate) > 0:
-            await asyncio.sleep(self._random.expovariate(chance))
+            await asyncio.sleep(exponential(self._random, 1 / chance))
             process, random = self._anybody(), self._random
             if random.random() * chance < self._log.faults.clock_jump:
+                self._log.happened["clock_jump"] += 1
                 process.set_clock(random.choice((-1, 1)) * random.uniform(0, random.choice((2, JUMP_S_MAX))), 0)
             elif self._log.faults.clock_rate:
+                self._log.happened["clock_rate"] += 1
                 process.set_clock(0, random.uniform(-RATE_MAX, RATE_MAX))
             asyncio.get_running_loop().call_later(random.uniform(0, WRONG_S_MAX), process.set_clock, 0, 0)

@@ -4,7 +4,14 @@ import asyncio
 from collections.abc import Callable
 from contextvars import Context, ContextVar
 from random import Random
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
+
+
+class Standstill(NamedTuple):
+    """From when to when, in loop time, a process stands still."""
+
+    since: float
+    until: float
 
 
 class Owner(Protocol):
@@ -14,6 +21,7 @@ class Owner(Protocol):
     alive: bool
     context: Context
     still_until: float
+    stood_still: Standstill
     deaf_until: float
     knows: int
 
