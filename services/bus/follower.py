@@ -1,7 +1,7 @@
 """All tables of a process's rooms, kept up to the tail of the log and shared by the services of the process."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final
 
 import structlog
@@ -10,15 +10,12 @@ from contracts.commit import Commit, Head
 from contracts.events import SERVICES, Service
 from contracts.subjects import read_commit
 from services.bus.clock import Clock
-from services.bus.log import Following, Heads, Log, Stored, Unavailable
-from services.bus.reader import NotFound, from_statement, last_statements
+from services.bus.loading import LOADS_MAX, load
+from services.bus.log import Following, Log, Stored, Unavailable
 from services.bus.replica import Gap, Replica, Watcher
-from services.bus.rereading import only_held, read_again, read_on
+from services.bus.rereading import only_held, read_again, read_first, read_on
 
 logger: Final = structlog.get_logger(__name__)
-
-LOADS_MAX: Final = 32
-"""How many tables are read at the same time."""
 
 
 class Follower:
@@ -54,11 +51,24 @@ class Follower:
             heads = await self.log.heads(room)
             self._marks[room] = await self.log.room_tail(room)
             names = {*heads, *await self.log.tables(room)}
-            await self._load_all(room, sorted(names), heads)
+            tables = {name: self.replica(room, name) for name in sorted(names)}
+            await load(self.log, room, tables, heads, self.catch_up)
             tails = (replica.sequence for replica in self.replicas.values() if replica.table.room == room)
             self._seen[room] = max(tails, default=0)
+            await self._look_again(room)
         self._loaded = True
         await self.audit()
+
+    async def _look_again(self, room: str) -> None:
+        """Has the tables pass the heads too that were published while they were read: what was read may be half a log.
+
+        A repair publishes the head before it purges, so that nobody takes for whole what it has put back so far.
+        """
+        for name, heads in (await self.log.heads(room)).items():
+            replica = self.replica(room, name)
+            replica.learn(heads)
+            if replica.known:
+                self._doubtful.add(replica.key)
 
     async def stop(self) -> None:
         """Follows nothing more."""
@@ -171,10 +181,7 @@ class Follower:
         """
         if replica.halted is not None:
             return
-        if not replica.asked and replica.sequence == 0:
-            replica.learn((await self.log.heads(*replica.key)).get(replica.table.id, {}))
-            replica.asked = True
-        if not await read_on(self.log, replica, self.take):
+        if not await (read_on if replica.asked else read_first)(self.log, replica, self.take):
             await self.refold(replica)
         else:
             replica.check_heads()
@@ -203,34 +210,6 @@ class Follower:
         replica.adopt(fresh)
         self.lost |= only_held(replica, fresh)
         self._note_debt(replica)
-
-    async def _load_all(self, room: str, names: Sequence[str], heads: dict[str, Heads]) -> None:
-        statements = await last_statements(self.log, room, names)
-        slots = asyncio.Semaphore(LOADS_MAX)
-        try:
-            async with asyncio.TaskGroup() as group:
-                for name in names:
-                    group.create_task(self._load(room, name, heads.get(name, {}), statements[name], slots))
-        except ExceptionGroup as errors:
-            unavailable, others = errors.split(Unavailable)
-            if others is not None:
-                raise
-            raise Unavailable(f"room {room}: {unavailable}") from errors
-
-    async def _load(
-        self, room: str, name: str, heads: Heads, statements: Iterable[Stored], slots: asyncio.Semaphore
-    ) -> None:
-        async with slots:
-            replica = self.replica(room, name)
-            replica.known, replica.asked = dict(heads), True
-            try:
-                start = await from_statement(self.log, room, name, statements)
-            except NotFound:
-                if not heads:
-                    return
-            else:
-                replica.begin(start.table, start.after)
-            await self.catch_up(replica)
 
     def doubt(self) -> None:
         """Has the next audit look whether the log of every table is what it was: the server may have come back."""

@@ -63,8 +63,8 @@ class Replica:
 
     @property
     def ready(self) -> bool:
-        """Whether anything may be decided on it: it is not halted, and has passed every head that is known."""
-        return self.halted is None and not self.known
+        """Whether anything may be decided on it: it is not halted, and has passed every head that was published."""
+        return self.halted is None and self.asked and not self.known
 
     def turnstile(self, service: str) -> asyncio.Lock:
         """Lets one decision of a service at a time through; the others wait in the order of their arrival."""

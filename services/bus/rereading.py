@@ -53,6 +53,27 @@ async def read_on(log: Log, replica: Replica, take: Take) -> bool:
     return replica.sequence != before or await stands(log, replica) or replica.epoch != epoch
 
 
+async def read_first(log: Log, replica: Replica, take: Take) -> bool:
+    """Reads a table of which nothing is known yet: what its heads say comes first. Else as `read_on`."""
+    await _ask_for_heads(log, replica)
+    stood = await read_on(log, replica, take) and await _read_what_was_published(log, replica, take)
+    replica.asked = True
+    return stood
+
+
+async def _read_what_was_published(log: Log, replica: Replica, take: Take) -> bool:
+    """Reads up to the heads that were published meanwhile: what was read may be half of a log that is put back.
+
+    Who puts it back publishes its head before anything else.
+    """
+    await _ask_for_heads(log, replica)
+    return not replica.known or await read_on(log, replica, take)
+
+
+async def _ask_for_heads(log: Log, replica: Replica) -> None:
+    replica.learn((await log.heads(*replica.key)).get(replica.table.id, {}))
+
+
 async def read_again(log: Log, fresh: Replica) -> None:
     """Reads a table into an empty replica, from a statement before all that it has to pass. Raises `Unavailable`.
 
@@ -64,7 +85,8 @@ async def read_again(log: Log, fresh: Replica) -> None:
         pass
     else:
         fresh.begin(start.table, start.after)
-    if not await read_on(log, fresh, _take):
+    stood = await read_on(log, fresh, _take)
+    if not stood or not await _read_what_was_published(log, fresh, _take):
         fresh.halt("the log was changed while it was read")
     fresh.check_heads()
 
