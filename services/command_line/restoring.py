@@ -1,7 +1,7 @@
 """A checked log is brought into a stream, as the deploy role: extended where it can be, else purged and put back."""
 
 from collections.abc import Callable
-from typing import Final
+from typing import Final, NamedTuple
 
 from contracts.codec import encode
 from contracts.commit import Head
@@ -11,17 +11,31 @@ from services.bus.log import Conflict
 from services.bus.reading import Message
 from services.bus.streams import HEADS, TABLES
 from services.command_line.sources import Opened
-from services.replay.restoration import NotTaken, Whole, chain, put
+from services.replay.restoration import NotTaken, NotWhole, Whole, chain, put
 
 ROUNDS_MAX: Final = 10
 """So often what was appended meanwhile is taken up before the table is given up."""
+
+
+class Held(NamedTuple):
+    """What a stream holds of a table; `tail` is its last message's sequence, `bound` the stream's when it was read."""
+
+    messages: list[Message]
+    tail: int
+    bound: int
+
 
 type Wanted = Callable[[list[Message]], Whole]
 """The whole log, given all that the stream holds of it. Raises `NotWhole`."""
 
 
 class Restoring:
-    """One table of one stream. Whatever happens, running it again completes it."""
+    """One table of one stream. Whatever happens, running it again completes it.
+
+    Services may run and the table may be played meanwhile. What a service appends before the purge expects a message
+    that is there, and is taken up; after it, it expects one that is gone, and is a conflict. From then on the table is
+    halted for everybody, because its head was published before anything was touched, until the log has come to there.
+    """
 
     def __init__(self, there: Opened, room: Id, table: Id) -> None:
         self._there = there
@@ -32,60 +46,74 @@ class Restoring:
     async def run(self, wanted: Wanted, keep: Callable[[Whole], None] = lambda _: None) -> tuple[bool, Head]:
         """Makes the stream hold the log; gives whether anything had to be changed, and the head.
 
-        The head is published first: who reads the table halts it until its log has come to there. `keep` is told of
-        the log before anything is purged. Raises `NotWhole`, `NotTaken`, `Refused`.
+        `keep` is told of the log before anything is purged. Raises `NotWhole`, `NotTaken`, `Refused`.
         """
-        bound, found = await self._stored()
-        log = wanted(found)
-        if chain(self._room, self._table, found) == list(log.messages):
+        held = await self._stored()
+        log = wanted(held.messages)
+        if chain(self._room, self._table, held.messages) == list(log.messages):
             return False, log.head
         await self._publish(log.head)
-        if not await self._extended(log, found):
-            log = await self._purged(wanted, keep, bound, found)
+        if not await self._extended(log, held):
+            log = await self._purged(wanted, keep)
             await self._publish(log.head)
             try:
                 await put(self._there.log, self._room, self._table, log.messages, 0)
             except Conflict as error:
                 raise NotTaken(self._index_differs()) from error
-        if (await self._stored())[1] != list(log.messages):
+        found = (await self._stored()).messages
+        if found[: len(log.messages)] != list(log.messages):  # after them the services may have gone on already
             raise NotTaken(self._index_differs())
         return True, log.head
 
-    async def _stored(self) -> tuple[int, list[Message]]:
-        """The table's messages, after the stream's last sequence before they were read."""
+    async def _stored(self) -> Held:
         bound = (await self._context.stream_info(TABLES)).state.last_seq
-        read = self._there.log.read(self._room, self._table)
-        return bound, [(stored.subject, stored.data) async for stored in read]
+        found = [stored async for stored in self._there.log.read(self._room, self._table)]
+        return Held([(each.subject, each.data) for each in found], found[-1].sequence if found else 0, bound)
 
-    async def _extended(self, log: Whole, found: list[Message]) -> bool:
-        """Appends what is missing at the end, if that is all; else False."""
-        if found != list(log.messages[: len(found)]):
+    async def _extended(self, log: Whole, held: Held) -> bool:
+        """Appends what is missing at the end, if that is all, and nobody was first; else False."""
+        count = len(held.messages)
+        if held.messages != list(log.messages[:count]):
             return False
-        tail = await self._there.log.tail(self._room, self._table)
         try:
-            await put(
-                self._there.log,
-                self._room,
-                self._table,
-                log.messages[len(found) :],
-                tail.sequence if tail is not None else 0,
-            )
+            await put(self._there.log, self._room, self._table, log.messages[count:], held.tail)
         except Conflict:
             return False
         return True
 
-    async def _purged(self, wanted: Wanted, keep: Callable[[Whole], None], bound: int, found: list[Message]) -> Whole:
+    async def _purged(self, wanted: Wanted, keep: Callable[[Whole], None]) -> Whole:
         """Takes the table's messages out; what a service appended meanwhile is not lost."""
-        taken = found
+        held = await self._stored()
+        log, taken = wanted(held.messages), held.messages
         for _ in range(ROUNDS_MAX):
-            log = wanted(taken)
             keep(log)
-            await self._context.purge_stream(TABLES, seq=bound + 1, subject=table_pattern(self._room, self._table))
-            bound, found = await self._stored()
-            if not found:
+            await self._purge(held.bound)
+            held = await self._stored()
+            if not held.messages:
                 return log
-            taken = [*taken, *found]
-        raise NotTaken(f"table {self._table} is played on meanwhile: pause it, and run the same command again")
+            taken = [*taken, *held.messages]
+            try:
+                log = wanted(taken)
+            except NotWhole as error:
+                as_it_was = log._replace(messages=tuple(dict.fromkeys(taken)), saved=len(taken))
+                keep(as_it_was)
+                await self._purge(held.bound)
+                raise NotTaken(await self._taken_back(as_it_was, error)) from error
+        raise NotTaken(
+            f"table {self._table} is played on meanwhile: pause it, and run the same command again, with the export "
+            "that was written if one was"
+        )
+
+    async def _purge(self, bound: int) -> None:
+        await self._context.purge_stream(TABLES, seq=bound + 1, subject=table_pattern(self._room, self._table))
+
+    async def _taken_back(self, as_it_was: Whole, why: NotWhole) -> str:
+        """Puts what the stream held where it was: what was appended meanwhile does not go with the export."""
+        await put(self._there.log, self._room, self._table, as_it_was.messages, 0)
+        return (
+            f"table {self._table} was played on, and not from where the export ends, while it was being repaired; it "
+            f"was left as it was: {why}. There are two truths, and people have to decide"
+        )
 
     async def _publish(self, head: Head) -> None:
         subject = heads("table", self._room, self._table)

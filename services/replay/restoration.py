@@ -1,14 +1,16 @@
 """A table's log put back from an export: what belongs into it, and how it gets there, byte for byte (DESIGN 8)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from contracts.commit import Head
+from contracts.codec import digest
+from contracts.commit import GENESIS, Head
 from contracts.data import Id
 from contracts.subjects import read_commit
 from services.aggregate.fold import Verdict, read
 from services.aggregate.table import Table
 from services.bus.log import Conflict, InDoubt, Log
+from services.bus.outline import outline_of
 from services.bus.reading import Message
 from services.replay.findings import NOT_DERIVED, Finding, exit_code
 from services.replay.verification import Heads, Verification
@@ -54,12 +56,29 @@ def whole(room: Id, table: Id, exported: Iterable[Message], stored: Sequence[Mes
     _check(findings, "what the log holds after the export is not sound")
     findings += verification.finish()
     _check(findings, "something would be lost, give a later export")
-    kept = set(messages)
-    for n, message in enumerate(chain(room, table, stored), 1):
-        if message not in kept:
-            raise NotWhole(f"something would be lost: commit {n} of the log is another one than the export's")
+    for n in _rivals(room, table, messages, stored):
+        raise NotWhole(f"something would be lost: commit {n} of the log is another one than the export's")
     head = Head(n=verification.table.n, hash=verification.table.head)
     return Whole(tuple(messages), head, len(messages) - count)
+
+
+def _rivals(room: Id, table: Id, whole: Sequence[Message], stored: Sequence[Message]) -> Iterator[int]:
+    """The commits of a stream that follow on a commit of the whole log, and have another in their place there.
+
+    The stream may have holes. What came after the commit in whose place it would stand is no part of the log.
+    """
+    numbers = {digest(data): n for n, (_, data) in enumerate(whole, 1)}
+    passed = set[int]()
+    for subject, data in stored:
+        if (n := numbers.get(digest(data))) is not None:
+            passed.add(n)
+            continue
+        outline = outline_of(data)
+        if outline is None or outline.n in passed or numbers.get(outline.prev, 0) != outline.n - 1:
+            continue
+        before = Table(room=room, id=table, n=outline.n - 1, head=outline.prev if outline.n > 1 else GENESIS)
+        if read(before, subject, data).verdict in (Verdict.NEXT, Verdict.UNREADABLE):
+            yield outline.n
 
 
 def _check(findings: Sequence[Finding], why: str) -> None:
