@@ -163,6 +163,10 @@ class Fleet:
     def _has_another(self, member: Member) -> bool:
         return any(other.crew == member.crew and other.ready.is_set() for other in self.members if other is not member)
 
+    def pids(self) -> list[int]:
+        """The processes that serve."""
+        return [member.pid for member in self.members if member.ready.is_set()]
+
     async def serving(self) -> None:
         """Returns once all serve."""
         await asyncio.gather(*(member.serving() for member in self.members))
