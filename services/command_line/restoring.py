@@ -13,8 +13,9 @@ from services.bus.streams import HEADS, TABLES
 from services.command_line.sources import Opened
 from services.replay.restoration import NotTaken, NotWhole, Whole, chain, put
 
-ROUNDS_MAX: Final = 10
+ROUNDS_MAX: Final = 100
 """So often what was appended meanwhile is taken up before the table is given up."""
+AGAIN: Final = "pause it, and run the same command again, with the file of the whole log that was written"
 
 
 class Held(NamedTuple):
@@ -82,34 +83,36 @@ class Restoring:
         return True
 
     async def _purged(self, wanted: Wanted, keep: Callable[[Whole], None]) -> Whole:
-        """Takes the table's messages out; what a service appended meanwhile is not lost."""
-        held = await self._stored()
-        log, taken = wanted(held.messages), held.messages
+        """Takes the table's messages out; what a service appended meanwhile is not lost.
+
+        A table in play is ahead again while its log is being verified: what came last is verified once it is all out.
+        """
+        log = wanted((await self._stored()).messages)
+        held, taken = await self._stored(), list[Message]()
         for _ in range(ROUNDS_MAX):
-            keep(log)
+            taken += held.messages
+            keep(_with(log, taken))
             await self._purge(held.bound)
             held = await self._stored()
             if not held.messages:
-                return log
-            taken = [*taken, *held.messages]
-            try:
-                log = wanted(taken)
-            except NotWhole as error:
-                as_it_was = log._replace(messages=tuple(dict.fromkeys(taken)), saved=len(taken))
-                keep(as_it_was)
-                await self._purge(held.bound)
-                raise NotTaken(await self._taken_back(as_it_was, error)) from error
-        raise NotTaken(
-            f"table {self._table} is played on meanwhile: pause it, and run the same command again, with the export "
-            "that was written if one was"
-        )
+                break
+        else:
+            raise NotTaken(f"table {self._table} is played on meanwhile: {AGAIN}")
+        try:
+            log = wanted(taken)
+        except NotWhole as error:
+            raise NotTaken(await self._taken_back(taken, keep, log, error)) from error
+        keep(log)
+        return log
 
     async def _purge(self, bound: int) -> None:
         await self._context.purge_stream(TABLES, seq=bound + 1, subject=table_pattern(self._room, self._table))
 
-    async def _taken_back(self, as_it_was: Whole, why: NotWhole) -> str:
+    async def _taken_back(self, taken: list[Message], keep: Callable[[Whole], None], log: Whole, why: NotWhole) -> str:
         """Puts what the stream held where it was: what was appended meanwhile does not go with the export."""
-        await put(self._there.log, self._room, self._table, as_it_was.messages, 0)
+        as_it_was = tuple(dict.fromkeys(taken))
+        keep(log._replace(messages=as_it_was, saved=len(as_it_was)))
+        await put(self._there.log, self._room, self._table, as_it_was, 0)
         return (
             f"table {self._table} was played on, and not from where the export ends, while it was being repaired; it "
             f"was left as it was: {why}. There are two truths, and people have to decide"
@@ -126,3 +129,9 @@ class Restoring:
             f"the server does not take the commits of table {self._table} in their order: its own index of the stream "
             "does not agree with its files; stop it gracefully, start it, and run the same command again"
         )
+
+
+def _with(log: Whole, taken: list[Message]) -> Whole:
+    """The whole log, and all that the stream held besides."""
+    both = tuple(dict.fromkeys((*log.messages, *taken)))
+    return log._replace(messages=both, saved=log.saved + len(both) - len(log.messages))

@@ -103,7 +103,7 @@ async def test_what_is_appended_between_reading_and_purging_is_not_lost(played: 
     async with a_bench(tmp_path, played) as bench:
         lines = bench.lines
         await bench.hold([*lines[:2], *lines[3:20]])
-        assert await bench.repair(lines[:18], {2: lambda: bench.append(lines[20])}) == 21
+        assert await bench.repair(lines[:18], {3: lambda: bench.append(lines[20])}) == 21
         assert bench.kept[-1].messages == tuple(lines[:21])
         assert await bench.held() == lines[:21]
 
@@ -122,7 +122,7 @@ async def test_nothing_can_be_appended_between_the_purge_and_the_first_commit(pl
                 await bench.append(lines[20], expected=before)
             refused.append("after the purge")
 
-        assert await bench.repair(lines[:18], {3: append}) == 20
+        assert await bench.repair(lines[:18], {4: append}) == 20
         assert refused == ["after the purge"]
         assert await bench.held() == lines[:20]
 
@@ -136,7 +136,7 @@ async def test_services_that_go_on_before_the_repair_looks_at_its_work_are_no_fa
         await bench.hold([*lines[:2], *lines[3:20]])
 
         class GoesOn(Interrupted):
-            LAST: Final = 3
+            LAST: Final = 4
 
             async def _stored(self) -> Held:
                 if self._reads == GoesOn.LAST:
@@ -159,7 +159,7 @@ async def test_a_table_that_is_played_on_from_an_earlier_commit_meanwhile_is_lef
         await bench.hold(held)
         fork = bench.another(21)
         with pytest.raises(NotTaken, match=r"There are two truths"):
-            await bench.repair(lines, {2: lambda: bench.append(fork)})
+            await bench.repair(lines, {3: lambda: bench.append(fork)})
         assert await bench.held() == [*held, fork]
         assert bench.kept[-1].messages == (*held, fork)
 
