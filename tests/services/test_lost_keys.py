@@ -31,17 +31,17 @@ async def _a_hand_in_progress(folder: Path) -> dict[str, Any]:
     return found
 
 
-async def _played(running: Room, lobby: Caller) -> None:
-    """Plays the hand at T1 to its end, by a fold; no other follows."""
+async def _played(running: Room, lobby: Caller, table: str = "T1") -> None:
+    """Plays the hand at a table to its end, by a fold; no other follows."""
     players = await running.caller("players", "player")
-    seen = await running.picture(lobby, "T1", lambda seen: seen.turn_number is not None)
+    seen = await running.picture(lobby, table, lambda seen: seen.turn_number is not None)
     assert seen.turn is not None
     assert seen.turn_number is not None
     player = next(each.player for each in seen.seats if each.seat == seen.turn.seat)
-    assert isinstance(await lobby.command("T1", "lobby", PauseTable(id="pause", hand=1)), Accepted)
+    assert isinstance(await lobby.command(table, "lobby", PauseTable(id="pause", hand=1)), Accepted)
     fold = Act(id="fold", hand=1, turn=seen.turn_number, action="fold")
-    assert isinstance(await players.command("T1", player, fold), Accepted)
-    await running.picture(lobby, "T1", lambda seen: not seen.in_hand)
+    assert isinstance(await players.command(table, player, fold), Accepted)
+    await running.picture(lobby, table, lambda seen: not seen.in_hand)
 
 
 async def test_a_new_master_key_is_named_after_itself(tmp_path: Path) -> None:
@@ -94,10 +94,30 @@ async def test_other_keys_do_not_open_the_hand_in_progress(tmp_path: Path) -> No
         assert why in str(refused.value)
 
 
+async def test_without_the_keys_a_room_plays_on_once_its_hands_in_progress_are_taken_out(tmp_path: Path) -> None:
+    """What the runbook says: export, purge log and heads, write a file with a key of one's own, open another table."""
+    await _a_hand_in_progress(tmp_path)
+    file = tmp_path / "master-keys.json"
+    async with a_room(tmp_path, ("rake",)) as running:
+        context = (await running.caller("deploy")).client.jetstream()
+        await context.purge_stream("TABLES", subject="table.main.T1.>")
+        await context.purge_stream("HEADS", subject="heads.*.main.T1")
+    file.write_text(json.dumps({"current": "k-1", "keys": {"k-1": "11" * 32}}))
+    file.chmod(0o600)
+    async with a_room(tmp_path) as running:
+        lobby = await running.caller("lobby")
+        await running.open(lobby, "T2", ("alice", "bob"))
+        await _played(running, lobby, "T2")
+        assert await running.faults("T2") == []
+        assert await running.log("T1") == []
+
+
 @pytest.mark.parametrize(
     "garbage", ["{", "[]", '{"current": "k1", "keys": {"k1": "zz"}}', '{"current": "k1", "keys": {}}']
 )
 async def test_what_is_no_file_of_master_keys_is_said_by_its_name(tmp_path: Path, garbage: str) -> None:
+    async with a_room(tmp_path, ("rake",)):  # makes the streams
+        pass
     file = tmp_path / "master-keys.json"
     file.write_text(garbage)
     with pytest.raises(CannotServe) as refused:

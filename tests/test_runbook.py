@@ -1,0 +1,61 @@
+"""The runbook speaks of the product as it is: what it says is logged is logged, and no alarm is left out."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, get_args
+
+import pytest
+
+from contracts.outcomes import Code
+from services.table.intake import KINDS
+
+HOUSE: Final = Path(__file__).parents[1]
+RUNBOOK: Final = (HOUSE / "deploy" / "RUNBOOK.md").read_text(encoding="utf-8")
+LEVELS: Final = {"info", "warning", "error", "critical", "exception"}
+CALLING: Final = LEVELS - {"info"}
+"""Levels of lines that somebody may have to act on."""
+OF_OTHERS: Final = {"max_file_store", "max_msgs", "no_hand"}
+"""Settings of nats-server, and a code of an answer that is no command's."""
+
+
+def _logged(source: Path) -> Iterator[tuple[str, str]]:
+    """The lines that a module logs: level and event."""
+    for call in ast.walk(ast.parse(source.read_bytes())):
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+            continue
+        said = [each.value for each in call.args if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+        given = [each.attr for each in call.args if isinstance(each, ast.Attribute)]  # a logger's method, handed on
+        level = next((name for name in (call.func.attr, *given) if name in LEVELS), None)
+        if said and level is not None:
+            yield level, said[0]
+
+
+LOGGED: Final = {found for source in (HOUSE / "services").rglob("*.py") for found in _logged(source)}
+EVENTS: Final = {event for _, event in LOGGED}
+NAMED: Final = set(re.findall(r"`([a-z]+(?:_[a-z]+)+)`", RUNBOOK))
+
+
+@pytest.mark.parametrize("name", sorted(NAMED - OF_OTHERS - {*KINDS} - {*get_args(Code.__value__)}))
+def test_a_line_that_the_runbook_names_is_logged(name: str) -> None:
+    assert name in EVENTS
+
+
+def test_every_line_that_calls_for_somebody_is_in_the_runbook() -> None:
+    assert {event for level, event in LOGGED if level in CALLING} - NAMED == set()
+
+
+def test_every_part_that_keeps_a_process_from_being_ready_is_in_the_runbook() -> None:
+    """`dealer.decks` was missing once."""
+    said = {part for source in (HOUSE / "services").rglob("*.py") for part in _parts(source.read_text("utf-8"))}
+    listed = set(re.findall(r"^\| `(?:<service>\.)?([a-z.]+)` \|", RUNBOOK, re.MULTILINE))
+    assert said
+    assert said <= listed
+
+
+def _parts(source: str) -> list[str]:
+    """Parts of `/ready`, as they are written down by what doubts a process."""
+    return re.findall(r'(?:reasons|found)\["([a-z.]+)"\] = ', source) + re.findall(
+        r'return \{"([a-z]+\.[a-z]+)": f', source
+    )
