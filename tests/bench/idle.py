@@ -14,7 +14,7 @@ from tests.bench.bots import Bots
 from tests.bench.processes import pids, rss_mb
 from tests.bench.report import Line, rounded
 from tests.bench.sizes import Sizes
-from tests.bench.written import a_server, idle, log_of, played, write
+from tests.bench.written import a_server, idle, leave_heads, log_of, played, write
 from tests.processes.fleet import Fleet
 
 CREW: Final = (SERVICES,)
@@ -23,20 +23,27 @@ COMMITS_A_TABLE: Final = 20
 
 
 async def measure(sizes: Sizes) -> list[Line]:
-    """Three figures, all of one process with every service."""
-    return [await _memory(sizes), await _first_deal(sizes), await _recovery(sizes)]
+    """Four figures, all of one process with every service."""
+    return [*await _idle(sizes), await _first_deal(sizes), await _recovery(sizes)]
 
 
-async def _memory(sizes: Sizes) -> Line:
+async def _idle(sizes: Sizes) -> list[Line]:
     with tempfile.TemporaryDirectory(prefix="croupier-bench-") as folder:
         async with a_server(Path(folder), sync_always=False) as settings:
             empty_mb, _ = await _served(settings)
             async with log_of(settings) as log:
                 commits = await write(log, (partial(idle, number) for number in range(sizes.idle)))
             full_mb, loaded_s = await _served(settings)
+            async with log_of(settings) as log:
+                heads = await leave_heads(log)
+            with_heads_mb, with_heads_s = await _served(settings)
     notes = f"{commits} commits; {empty_mb:.0f} MB without tables; served after {loaded_s:.1f} s"
-    return Line("d", f"memory of {sizes.idle} idle tables", rounded(full_mb - empty_mb), "MB", None, None,
-                MEMORY_MB_MAX, (), notes)  # fmt: skip
+    memory = Line("d", f"memory of {sizes.idle} idle tables", rounded(full_mb - empty_mb), "MB", None, None,
+                  MEMORY_MB_MAX, (), notes)  # fmt: skip
+    notes = f"{heads} heads; {with_heads_mb - empty_mb:.0f} MB; {loaded_s:.1f} s without heads"
+    start = Line("d", f"until {sizes.idle} tables with heads are served", rounded(with_heads_s), "s", None, None, None,
+                 (), notes)  # fmt: skip
+    return [memory, start]
 
 
 async def _first_deal(sizes: Sizes) -> Line:

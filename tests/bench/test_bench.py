@@ -24,7 +24,12 @@ MEASURED = {
         for sync in ("sync always", "lazy sync")
         for what in ("", ": hands")
     ],
-    "d": ["memory of 10 idle tables", "from start to the first deal", "until 3 tables are served again"],
+    "d": [
+        "memory of 10 idle tables",
+        "until 10 tables with heads are served",
+        "from start to the first deal",
+        "until 3 tables are served again",
+    ],
 }
 
 

@@ -1,7 +1,7 @@
 """Logs for the bench: played by the deciders in memory, then appended to a server, many tables at a time."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from random import Random
@@ -9,7 +9,10 @@ from typing import Final
 
 from nats.aio.client import Client
 
+from contracts.codec import decode_commit, digest, encode
 from contracts.commands import PauseTable
+from contracts.commit import Head
+from contracts.events import SERVICES
 from contracts.subjects import read_commit
 from services.bus.connection import Line, connect
 from services.bus.credentials import Credentials
@@ -91,3 +94,21 @@ async def _write(log: JetStreamLog, waiting: Iterable[Callable[[], list[Message]
             sequence = await log.append(*address, data, sequence)
             commits += 1
     return commits
+
+
+async def leave_heads(log: JetStreamLog) -> int:
+    """Leaves the head of every table, once for each service, as they do; gives their number."""
+    waiting = iter(await log.tables(ROOM))
+    return sum(await asyncio.gather(*(_leave_heads(log, waiting) for _ in range(WRITERS))))
+
+
+async def _leave_heads(log: JetStreamLog, waiting: Iterator[str]) -> int:
+    count = 0
+    for table in waiting:
+        tail = await log.tail(ROOM, table)
+        assert tail is not None
+        head = encode(Head(n=decode_commit(tail.data).n, hash=digest(tail.data)))
+        for service in SERVICES:
+            await log.leave_head(service, ROOM, table, head)
+            count += 1
+    return count
