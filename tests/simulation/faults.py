@@ -83,7 +83,7 @@ _MOST: Final = {
     "refused": 0.1,
     "impatient": 0.3,
     "race": 0.5,
-    "storm": 0.6,
+    "storm": 0.5,
     "unavailable": 0.05,
     "stale": 0.8,
     "fact_lost": 0.5,
@@ -101,7 +101,7 @@ _MOST: Final = {
     "stray": 1.0,
     "outage_s": 6.0,
     "again": 1.0,
-    "flood": 0.1,
+    "flood": 0.25,
     "deaf": 0.3,
     "still": 0.3,
     "clock_jump": 0.3,
@@ -111,7 +111,7 @@ _MOST: Final = {
     "skew_s": 0.4,
 }
 """How bad each may be."""
-_SELDOM: Final = ("outage_s", "newer_rules", "still", "flood")
+_SELDOM: Final = ("outage_s", "newer_rules", "still", "flood", "storm")
 """These cost much time, or keep others from being seen."""
 
 

@@ -31,5 +31,5 @@ def test_every_kind_of_fault_happens_in_the_seeds_that_are_played_each_time() ->
         result = simulate(seed, hands=2)
         happened.update(result.happened)
         nudged[result.nudged] += 1
-    assert {name for name in NAMES if happened[name] < 5} == set()
+    assert {name for name in NAMES if happened[name] < 3} == set()
     assert min(nudged[True], nudged[False]) >= SEEDS // 8
