@@ -48,6 +48,19 @@ def _run(arguments: Iterable[object]) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
+def unread_or_verified(folder: Path) -> dict[str, int] | None:
+    """The first lost or altered commit of each table that `verify` names; None where it says that it cannot read."""
+    ran = _run(("verify", "--data", folder, "--json"))
+    if ran.stderr:
+        assert (ran.returncode, ran.stdout) == (2, ""), ran
+        assert ran.stderr.startswith("croupier: "), ran.stderr
+        return None
+    tables = json.loads(ran.stdout)["tables"]
+    found = {each["table"]: each["findings"][0]["n"] for each in tables if "findings" in each}
+    assert bool(ran.returncode) == bool(found), ran.stdout
+    return found
+
+
 def verified(folder: Path) -> tuple[int, dict[str, dict[str, Any]]]:
     """The exit code of `croupier verify`, and the first finding of each table that has any."""
     said = croupier("verify", "--data", folder, "--json")

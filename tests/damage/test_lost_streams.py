@@ -11,6 +11,7 @@ from typing import Final
 import pytest
 import structlog
 
+from services.bus.server import EmbeddedServer
 from services.bus.settings import Settings
 from services.bus.streams import HEADS, REFUSALS, TABLES, StreamDiffers
 from services.command_line.serve import SERVICES, room
@@ -146,3 +147,18 @@ async def test_in_process_the_refusal_is_a_stream_that_differs(played: Played, t
     with pytest.raises(StreamDiffers, match=r"nothing was created"):
         async with a_room(folder):
             pass
+
+
+async def test_the_deploy_role_is_refused_too_until_it_says_that_it_knows(played: Played, tmp_path: Path) -> None:
+    folder = played.copy(tmp_path)
+    _gone(folder, TABLES)
+    async with EmbeddedServer(folder) as server:
+        place = ("--nats", server.url, "--credentials", str(folder / "credentials.json"))
+        command = [sys.executable, "-c", RUN, "streams", *place]
+        code, said = await ended(command)
+        assert (code, said[-1]["event"]) == (1, "cannot_serve")
+        assert said[-1]["reason"].startswith(f"{USED}stream HEADS was in use")
+        code, said = await ended([*command, "--new-log"])
+        assert code == 0, said
+        assert [line["stream"] for line in said if line["event"] == "stream_created_anew"] == [TABLES]
+        assert (await ended(command))[0] == 0
