@@ -13,7 +13,12 @@ END = r"(?!\n)$"
 """The end of every pattern: `$` alone would let a newline follow."""
 
 type Chips = Annotated[int, Meta(ge=0, le=CHIPS_MAX, description="An amount in the smallest chip unit.")]
+type SignedChips = Annotated[
+    int,
+    Meta(ge=-CHIPS_MAX, le=CHIPS_MAX, description="A change of an amount, or a balance, in the smallest chip unit."),
+]
 type Seat = Annotated[int, Meta(ge=1, le=10, description="A seat; seats are numbered clockwise.")]
+type Number = Annotated[int, Meta(ge=1, le=CHIPS_MAX, description="The n of a commit of a table.")]
 type Id = Annotated[
     str, Meta(pattern=r"^[A-Za-z0-9_-]{1,40}" + END, description="A name of a table, player or client.")
 ]

@@ -13,8 +13,12 @@ type Money = Literal["real", "play"]
 HOLE_CARDS: Final[dict[Variant, int]] = {"holdem": 2, "omaha": 4, "omaha8": 4}
 """Hole cards dealt to each player (R32)."""
 
-RULES_VERSION: Final = 1
-"""The newest version of the rules that this release knows."""
+RULES_VERSION: Final = 2
+"""The newest version of the rules that this release knows.
+
+1: the rules of the first release. 2: `hand_started` says what was owed before its posts, so that a cancelled hand gives
+the debts back (R122).
+"""
 
 
 class Stakes(Data, frozen=True):
@@ -89,11 +93,26 @@ class Options(Data, frozen=True):
     odd_quarter_chip: Literal["low", "high"] = "low"  # R102: who gets the odd chip of a shared low half
     act_ms: Annotated[int, Meta(ge=1, le=3_600_000)] = 30_000  # R116
     hand_gap_ms: Milliseconds = 0
-    rules: Annotated[int, Meta(ge=1)] = RULES_VERSION
+    rules: Annotated[int, Meta(ge=1)] = 1
+    rathole_ms: Milliseconds = 7_200_000  # R10: for so long a player comes back with no less than was taken away
+    time_bank_ms: Milliseconds = 0  # R117: what a time bank holds at most, and at first; 0: there is none
+    time_bank_refill_ms: Milliseconds = 0  # R117
+    time_bank_refill_hands: Annotated[int, Meta(ge=0, le=1_000_000)] = 0  # R117: refilled once in so many hands
+    disconnect_ms: Milliseconds = 0  # R118: more time, once a decision, for who is disconnected
+    disconnect_protection: Literal["none", "allin"] = "none"  # R118
+    sit_out_ms: Milliseconds = 0  # R11: who sits out longer loses the seat; 0: nobody does
+    sit_out_blinds: Annotated[int, Meta(ge=0, le=1000)] = 0  # R11: the same after so many missed big blinds
+    reserve_ms: Annotated[int, Meta(ge=1, le=3_600_000)] = 60_000  # how long a seat stays reserved
+    break_ms: Milliseconds = 0  # a table closes when no hand could start for so long; 0: it never does
 
 
 class TableConfig(Data, frozen=True):
-    """All that is fixed when a table is opened; a change takes effect from the next hand."""
+    """All that is fixed when a table is opened; a change takes effect from the next hand.
+
+    `bankroll`: who answers for the chips. `lobby`: whoever seats a player has taken the money already. `cashier`: a
+    seat is reserved, the cashier moves the chips between the player's account and the table's, and the player is
+    seated with them.
+    """
 
     variant: Variant
     limit: Limit
@@ -104,3 +123,4 @@ class TableConfig(Data, frozen=True):
     rake: RakeSchedule | None = None
     money: Money = "real"
     currency: Annotated[str, Meta(pattern="^[A-Z]{3,5}" + END)] = "USD"
+    bankroll: Literal["lobby", "cashier"] = "lobby"

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from contracts.data import END, Chips, Data, Id, Instant, Milliseconds, Seat, Sha256
+from contracts.data import END, Chips, Data, Id, Instant, Milliseconds, Number, Seat, Sha256
 from contracts.games import TableConfig
 from contracts.subjects import ActorKind
 
@@ -27,7 +27,9 @@ class SeatRecord(Data, frozen=True):
     `sitting_out` players are not dealt in. `away` and `leaving` were asked for during a hand and take effect at the
     player's next decision and at the hand's end (R119, R120); `timed_out`: away because the time ran out (R116). `owes`
     and `choice` say which blinds are missed and whether the player posts them or waits for the big blind (R21, R25).
-    `sat` numbers the order of sitting down.
+    `sat` numbers the order of sitting down. `request` is the number of a top-up that the cashier has not answered yet,
+    and `requested` its amount. `time_bank` is what is left of it, `bank_hands` counts the hands since it was refilled
+    (R117). `sat_out_at` says since when the player sits out, `missed` counts the big blinds missed since (R11).
     """
 
     seat: Seat
@@ -41,6 +43,35 @@ class SeatRecord(Data, frozen=True):
     owes: Owed = "none"
     choice: Literal["wait", "post"] = "wait"
     top_up: Chips = 0
+    request: Number | None = None
+    requested: Chips = 0
+    connected: bool = True
+    time_bank: Milliseconds = 0
+    bank_hands: int = 0
+    sat_out_at: Instant | None = None
+    missed: int = 0
+
+
+class Reservation(Data, frozen=True):
+    """A seat that is kept for a player until it `expires`; `number` is the commit that reserved it.
+
+    With a `buy_in` the cashier is asked for the chips; without one the player has still to say for how many.
+    """
+
+    seat: Seat
+    player: Id
+    number: Number
+    expires: Instant
+    buy_in: Chips = 0
+    choice: Literal["wait", "post"] = "wait"
+
+
+class SeatOwed(Data, frozen=True):
+    """What a seat owes, and whether its player posts that or waits for the big blind (R21, R25)."""
+
+    seat: Seat
+    owes: Owed
+    choice: Literal["wait", "post"] = "wait"
 
 
 class Positions(Data, frozen=True):
@@ -66,7 +97,8 @@ class HandPlayer(Data, frozen=True):
 
     `stack` is what is left behind. `street_total` is what the player has wagered on this street, `total` in the whole
     hand (live chips, and antes that each player posts: R74, R146), `dead` what went straight to the pot (R76).
-    `acted`: has acted since the street opened; `seen`: the level when the player last acted (R55, R56).
+    `acted`: has acted since the street opened; `seen`: the level when the player last acted (R55, R56). `protected`:
+    was disconnected and counts as all-in for what is wagered already (R118).
     """
 
     seat: Seat
@@ -78,6 +110,7 @@ class HandPlayer(Data, frozen=True):
     folded: bool = False
     acted: bool = False
     seen: Chips = 0
+    protected: bool = False
 
 
 class Betting(Data, frozen=True):
@@ -102,7 +135,8 @@ class Turn(Data, frozen=True):
 
     `call`: chips to add (None: nothing to call). `wager`: whether more chips would be a bet or a raise (None: neither
     is open), `minimum` and `maximum` the lowest and highest street total it may reach; equal when only one is legal.
-    `act_ms`: how long the player has from the moment the turn opens.
+    `act_ms`: how long the player has from the moment the turn opens, and `bank_ms` how long the time bank then lasts
+    (R116, R117).
     """
 
     seat: Seat
@@ -112,6 +146,7 @@ class Turn(Data, frozen=True):
     wager: Literal["bet", "raise"] | None = None
     minimum: Chips | None = None
     maximum: Chips | None = None
+    bank_ms: Milliseconds = 0
 
 
 class Pot(Data, frozen=True):
@@ -150,6 +185,20 @@ type Code = Literal[
     "above_maximum",
     "not_a_whole_chip",
     "halted",
+    "no_request",
+    "seat_reserved",
+    "already_waiting",
+    "not_waiting",
+    "already_connected",
+    "already_disconnected",
+    "hand_settled",
+    "unknown_account",
+    "account_exists",
+    "account_frozen",
+    "account_not_frozen",
+    "not_enough",
+    "wrong_currency",
+    "duplicate_reference",
 ]
 
 
@@ -202,7 +251,11 @@ class Departure(Data, frozen=True):
 
 
 class TableRecord(Data, frozen=True):
-    """All that the fold keeps between hands; a fold may begin with it."""
+    """All that the fold keeps between hands; a fold may begin with it.
+
+    `reservations` are the seats that are kept for players, `waiting` the players on the waiting list, first come first.
+    `moved` is the last commit that the cashier has to see: one that asks for chips, or pays some out.
+    """
 
     config: TableConfig
     status: TableStatus
@@ -213,3 +266,6 @@ class TableRecord(Data, frozen=True):
     last_ended: Instant | None = None
     accepted: tuple[Acceptance, ...] = ()
     departures: tuple[Departure, ...] = ()
+    reservations: tuple[Reservation, ...] = ()
+    waiting: tuple[Id, ...] = ()
+    moved: int = 0

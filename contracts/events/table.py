@@ -3,8 +3,21 @@
 from typing import Literal
 
 from contracts.cards import SeatAmount, Street
-from contracts.data import Chips, Id, Instant, Milliseconds, Seat
+from contracts.data import Chips, Id, Instant, Milliseconds, Number, Seat
 from contracts.events.base import Event
+from contracts.events.seats import (
+    BlindsMissed,
+    PostChosen,
+    PresenceChanged,
+    SeatReleased,
+    SeatReserved,
+    StackAdjusted,
+    StackToppedUp,
+    TopUpQueued,
+    TopUpReleased,
+    TopUpRequested,
+    WaitingListChanged,
+)
 from contracts.events.state import (
     Action,
     Allowed,
@@ -15,6 +28,7 @@ from contracts.events.state import (
     Positions,
     Post,
     Pot,
+    SeatOwed,
     SeatRecord,
     TableRecord,
     Turn,
@@ -43,7 +57,9 @@ class TableResumed(Event, tag="table_resumed", frozen=True):
 
 
 class TableClosed(Event, tag="table_closed", frozen=True):
-    """The table is closed for good; nobody is seated any more."""
+    """The table is closed for good; nobody is seated any more. `broken`: too few had played for too long."""
+
+    reason: Literal["asked", "broken"] = "asked"
 
 
 class TableRestated(Event, tag="table_restated", frozen=True):
@@ -53,33 +69,10 @@ class TableRestated(Event, tag="table_restated", frozen=True):
 
 
 class PlayerSeated(Event, tag="player_seated", frozen=True):
-    """A player took a seat with chips (R6, R21)."""
+    """A player took a seat with chips (R6, R21); `request` is the reservation that the cashier paid for."""
 
     record: SeatRecord
-
-
-class PostChosen(Event, tag="post_chosen", frozen=True):
-    """Whether a player who owes blinds posts them or waits for the big blind (R21, R25)."""
-
-    seat: Seat
-    choice: Literal["wait", "post"]
-
-
-class TopUpQueued(Event, tag="top_up_queued", frozen=True):
-    """Chips that will be added to a stack after the hand; `queued` is all that now waits (R7)."""
-
-    seat: Seat
-    amount: Chips
-    queued: Chips
-
-
-class StackToppedUp(Event, tag="stack_topped_up", frozen=True):
-    """Chips were added between hands. `unused` is what the table's maximum did not let in (R7)."""
-
-    seat: Seat
-    amount: Chips
-    stack: Chips
-    unused: Chips = 0
+    request: Number | None = None
 
 
 class SitOutRequested(Event, tag="sit_out_requested", frozen=True):
@@ -93,10 +86,11 @@ class SitOutRequested(Event, tag="sit_out_requested", frozen=True):
 
 
 class PlayerSatOut(Event, tag="player_sat_out", frozen=True):
-    """A player sits out from now on."""
+    """A player sits out from now on; `at`: since when, where there is a limit to it (R11)."""
 
     seat: Seat
     reason: Literal["asked", "timed_out", "no_chips", "table_paused"] = "asked"
+    at: Instant | None = None
 
 
 class PlayerReturned(Event, tag="player_returned", frozen=True):
@@ -121,20 +115,15 @@ class PlayerLeft(Event, tag="player_left", frozen=True):
     stack: Chips
     at: Instant
     unused: Chips = 0
-
-
-class BlindsMissed(Event, tag="blinds_missed", frozen=True):
-    """The blinds moved past a player who sits out; `owes` is all that the player now owes (R24)."""
-
-    seat: Seat
-    owes: Owed
+    reason: Literal["asked", "removed", "sat_out", "table_closed"] = "asked"
 
 
 class HandStarted(Event, tag="hand_started", frozen=True):
     """A hand begins: all that the fold keeps between hands, then positions, players and posts (R16, R30).
 
     `table` is the state before the posts; `players`, in dealing order (the first seat left of the button first), the
-    one after them. `pot` counts every chip posted. `turn` opens when the hole cards are dealt (R150).
+    one after them. `pot` counts every chip posted. `turn` opens when the hole cards are dealt (R150). `owed`: what the
+    seats owed before this hand, where the hand changes it (from rules 2 on; R122).
     """
 
     number: int
@@ -146,6 +135,7 @@ class HandStarted(Event, tag="hand_started", frozen=True):
     pot: Chips
     betting: Betting
     turn: Turn | None
+    owed: tuple[SeatOwed, ...] = ()
 
 
 class ActionTaken(Event, tag="action_taken", frozen=True):
@@ -154,7 +144,8 @@ class ActionTaken(Event, tag="action_taken", frozen=True):
     `amount` is what the player added, `street_total` and `total` the player's chips on this street and in the hand
     after it, `stack` what is left behind, `pot` all in the middle, `betting` where the street now stands. `turn` opens
     at once; None: nobody is left to act on this street. `timed_out`: the player's time had run out; `took_ms`: the
-    time used.
+    time used, `bank_ms` as much of it as came from the time bank, and `bank_left` what the bank then holds (R117; None:
+    it was not touched).
     """
 
     seat: Seat
@@ -169,6 +160,29 @@ class ActionTaken(Event, tag="action_taken", frozen=True):
     all_in: bool = False
     timed_out: bool = False
     took_ms: Milliseconds = 0
+    bank_ms: Milliseconds = 0
+    bank_left: Milliseconds | None = None
+
+
+class TurnExtended(Event, tag="turn_extended", frozen=True):
+    """The open turn lasts longer by `extra_ms`, because its player was disconnected; once a decision (R118)."""
+
+    seat: Seat
+    extra_ms: Milliseconds
+
+
+class PlayerProtected(Event, tag="player_protected", frozen=True):
+    """A disconnected player's time ran out, who from now on counts as all-in for what is wagered already (R118).
+
+    `turn`, `took_ms`, `bank_ms` and `bank_left` are those of an action.
+    """
+
+    seat: Seat
+    betting: Betting
+    turn: Turn | None
+    took_ms: Milliseconds = 0
+    bank_ms: Milliseconds = 0
+    bank_left: Milliseconds | None = None
 
 
 class UncalledBetReturned(Event, tag="uncalled_bet_returned", frozen=True):
@@ -210,12 +224,31 @@ class BettingClosed(Event, tag="betting_closed", frozen=True):
 
 
 class HandEnded(Event, tag="hand_ended", frozen=True):
-    """A hand is settled and final for the table (R124); `stacks` are those of all who were dealt in."""
+    """A hand is settled and final for the table (R124); `stacks` are those of all who were dealt in.
+
+    `rake`: what the house took, at a table whose chips are the cashier's.
+    """
 
     number: int
     stacks: tuple[SeatAmount, ...]
     started_at: Instant
     ended_at: Instant
+    rake: Chips = 0
+
+
+class HandVoided(Event, tag="hand_voided", frozen=True):
+    """A hand is cancelled as a whole (R121): everything is as it was before it, but for its number (R122).
+
+    `seats` are the records of all seats after it, `last` the positions of the hand before it. `rake_returned`: the rake
+    that had been taken from each pot and is not due any more, main pot first.
+    """
+
+    number: int
+    seats: tuple[SeatRecord, ...]
+    last: Positions | None
+    started_at: Instant
+    voided_at: Instant
+    rake_returned: tuple[Chips, ...] = ()
 
 
 class CommandRefused(Event, tag="command_refused", frozen=True):
@@ -234,6 +267,13 @@ type TableEvent = (
     | TableClosed
     | TableRestated
     | PlayerSeated
+    | SeatReserved
+    | SeatReleased
+    | WaitingListChanged
+    | PresenceChanged
+    | TopUpRequested
+    | TopUpReleased
+    | StackAdjusted
     | PostChosen
     | TopUpQueued
     | StackToppedUp
@@ -245,9 +285,12 @@ type TableEvent = (
     | BlindsMissed
     | HandStarted
     | ActionTaken
+    | TurnExtended
+    | PlayerProtected
     | UncalledBetReturned
     | StreetClosed
     | BettingClosed
     | HandEnded
+    | HandVoided
     | CommandRefused
 )

@@ -6,8 +6,22 @@ from typing import Final, NamedTuple, TypeAliasType
 
 import msgspec
 
-from contracts import cards, commands, commit, data, events, games, outcomes, queries, subjects, views
-from contracts.events import dealer, rake, settlement, state, table
+from contracts import (
+    account_commands,
+    accounts,
+    cards,
+    commands,
+    commit,
+    data,
+    events,
+    games,
+    ledger,
+    outcomes,
+    queries,
+    subjects,
+    views,
+)
+from contracts.events import cashier, dealer, rake, seats, settlement, state, table
 
 
 class Group(NamedTuple):
@@ -20,12 +34,15 @@ class Group(NamedTuple):
 
 
 GROUPS: Final = (
-    Group("data", "What contracts are made of", (data, subjects, cards, games, state)),
-    Group("events", "Events", (table, dealer, rake, settlement, events), "AnyEvent"),
+    Group("data", "What contracts are made of", (data, subjects, cards, games, accounts, state)),
+    Group("events", "Events", (table, seats, dealer, rake, settlement, events), "AnyEvent"),
     Group("commands", "Commands", (commands,), "AnyCommand"),
     Group("outcomes", "Answers to commands, and refusals", (outcomes,), "Outcome"),
     Group("queries", "Queries and their answers", (queries,)),
     Group("commit", "Commits and heads", (commit,), "Commit"),
+    Group("account_commands", "Account commands", (account_commands,), "AnyAccountCommand"),
+    Group("ledger_events", "Entries of a ledger", (cashier,), "LedgerEvent"),
+    Group("ledger", "Commits of a ledger", (ledger,), "LedgerCommit"),
     Group("views", "Views", (views,), "PublicView"),
 )
 

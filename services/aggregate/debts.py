@@ -10,6 +10,7 @@ from contracts.cards import Street
 from contracts.data import Instant, Milliseconds, Seat
 from contracts.events import Service
 from contracts.events.state import SeatRecord
+from contracts.games import Options
 from services.aggregate.table import RESTATE_AFTER_COMMITS, Hand, Table
 
 type Duty = Literal[
@@ -23,6 +24,10 @@ type Duty = Literal[
     "end_hand",
     "start_hand",
     "act_for_player",
+    "offer_seat",
+    "release_seat",
+    "vacate_seat",
+    "break_table",
     "restate",
 ]
 
@@ -37,8 +42,13 @@ DUTY_OF: Final[dict[Duty, Service]] = {
     "end_hand": "table",
     "start_hand": "table",
     "act_for_player": "table",
+    "offer_seat": "table",
+    "release_seat": "table",
+    "vacate_seat": "table",
+    "break_table": "table",
     "restate": "table",
 }
+_EPOCH: Final[Instant] = datetime.min.replace(tzinfo=UTC)
 NEVER: Final[Instant] = datetime.max.replace(tzinfo=UTC)
 """When what lasts longer than any calendar goes is over."""
 LASTING_MAX: Final = 1024
@@ -74,11 +84,53 @@ def _owed(duty: Duty, due: Instant | None = None, street: Street | None = None) 
 
 
 def _between_hands(table: Table) -> Debt | None:
-    if table.status == "open" and len(players_ready(table)) >= PLAYERS_TO_START:
-        return _owed("start_hand", _gap_over(table))
-    if table.n - table.stated_n >= RESTATE_AFTER_COMMITS:
-        return _owed("restate")
-    return None
+    owed = [*_seats_due(table), *vacating(table)]
+    enough = len(players_ready(table)) >= PLAYERS_TO_START
+    if table.status == "open" and enough:
+        owed.append(_owed("start_hand", _gap_over(table)))
+    elif table.n - table.stated_n >= RESTATE_AFTER_COMMITS:
+        owed.append(_owed("restate"))
+    if not enough and (over := _break_over(table)) is not None:
+        owed.append(_owed("break_table", over))
+    return _first(table, owed)
+
+
+def _first(table: Table, owed: list[Debt]) -> Debt | None:
+    """The debt that was due first; what is owed at once has been since the last hand ended."""
+    if len(owed) < 2:  # noqa: PLR2004 - nothing to compare
+        return owed[0] if owed else None
+    at_once = table.last_ended or _EPOCH
+    return min(owed, key=lambda each: each.due if each.due is not None else at_once)
+
+
+def _seats_due(table: Table) -> list[Debt]:
+    """What is owed for seats that nobody holds: the next in the waiting list gets one, and no reservation lasts."""
+    config, owed = table.config, []
+    if table.waiting and config is not None and len(table.seats) + len(table.reservations) < config.seats:
+        owed.append(_owed("offer_seat"))
+    if table.reservations:
+        owed.append(_owed("release_seat", min(kept.expires for kept in table.reservations.values())))
+    return owed
+
+
+def vacating(table: Table) -> list[Debt]:
+    """When who sits out loses the seat: after a time, or after so many missed big blinds (R11)."""
+    options = table.config.options if table.config is not None else Options()
+    owed = []
+    for record in table.seats.values():
+        if options.sit_out_blinds and record.sitting_out and record.missed >= options.sit_out_blinds:
+            owed.append(_owed("vacate_seat"))
+        elif options.sit_out_ms and record.sitting_out and record.sat_out_at is not None:
+            owed.append(_owed("vacate_seat", later(record.sat_out_at, options.sit_out_ms)))
+    return owed
+
+
+def _break_over(table: Table) -> Instant | None:
+    """When a table closes at which no hand can start any more; None where it does not."""
+    lasting_ms = table.config.options.break_ms if table.config is not None else 0
+    if table.status != "open" or table.last_ended is None or lasting_ms == 0:
+        return None
+    return later(table.last_ended, lasting_ms)
 
 
 def players_ready(table: Table) -> list[SeatRecord]:
@@ -94,7 +146,7 @@ def _gap_over(table: Table) -> Instant | None:
     gap_ms = table.config.options.hand_gap_ms if table.config is not None else 0
     if table.last_ended is None or gap_ms == 0:
         return None
-    return _later(table.last_ended, gap_ms)
+    return later(table.last_ended, gap_ms)
 
 
 def _in_hand(table: Table, hand: Hand) -> Debt | None:
@@ -106,17 +158,18 @@ def _in_hand(table: Table, hand: Hand) -> Debt | None:
         return _owed("close_betting")
     if hand.turn_number is None:
         return _owed("deal_board", street=hand.street)
-    return _owed("act_for_player", _turn_over(table, hand, hand.turn.seat))
+    acting = _owed("act_for_player", _turn_over(table, hand, hand.turn.seat))
+    return _first(table, [acting, *_seats_due(table)])
 
 
 def _turn_over(table: Table, hand: Hand, seat: Seat) -> Instant | None:
     record = table.seats[seat]
     if record.away or record.leaving or hand.turn is None or hand.turn_opened is None:
         return None
-    return _later(hand.turn_opened, hand.turn.act_ms)
+    return later(hand.turn_opened, hand.turn.act_ms + hand.turn.bank_ms + hand.extra_ms)
 
 
-def _later(start: Instant, lasting_ms: Milliseconds) -> Instant:
+def later(start: Instant, lasting_ms: Milliseconds) -> Instant:
     """When a time is over that began at `start`; the end of all times where no calendar goes so far."""
     try:
         return start + _lasting(lasting_ms)

@@ -5,13 +5,14 @@ from typing import Any, Final
 
 import msgspec
 
-from contracts.data import Seat
+from contracts.data import Instant, Milliseconds, Seat
 from contracts.events import Event
 from contracts.events import dealer as dealer_events
 from contracts.events import rake as rake_events
 from contracts.events import settlement as settlement_events
 from contracts.events import table as table_events
-from contracts.events.state import Departure, TableRecord
+from contracts.events.state import SeatOwed, SeatRecord, TableRecord
+from services.aggregate.evolve_seats import SEATS, change_seat
 from services.aggregate.table import Hand, Table
 
 replace = msgspec.structs.replace
@@ -32,17 +33,16 @@ def _hand(table: Table) -> Hand:
     return table.hand
 
 
-def _seat(table: Table, seat: Seat, **changes: object) -> None:
-    table.seats[seat] = replace(table.seats[seat], **changes)
-
-
 def _opened(table: Table, event: table_events.TableOpened) -> None:
     table.config = event.config
     table.stated_n = table.n
 
 
 def _options_changed(table: Table, event: table_events.OptionsChanged) -> None:
-    table.config = event.config
+    if table.hand is None:
+        table.config = event.config
+    else:
+        table.next_config = event.config
 
 
 def _paused(table: Table, _: table_events.TablePaused) -> None:
@@ -64,6 +64,8 @@ def _restate(table: Table, record: TableRecord) -> None:
     table.last, table.last_ended = record.last, record.last_ended
     table.accepted = {(known.actor.kind, known.actor.name, known.id): known for known in record.accepted}
     table.departures = record.departures
+    table.reservations = {kept.seat: kept for kept in record.reservations}
+    table.waiting, table.moved = record.waiting, record.moved
     table.stated_n = table.n
 
 
@@ -71,46 +73,12 @@ def _restated(table: Table, event: table_events.TableRestated) -> None:
     _restate(table, event.table)
 
 
-def _seated(table: Table, event: table_events.PlayerSeated) -> None:
-    table.seats[event.record.seat] = event.record
-    table.sittings = event.record.sat
-
-
-def _post_chosen(table: Table, event: table_events.PostChosen) -> None:
-    _seat(table, event.seat, choice=event.choice)
-
-
-def _top_up_queued(table: Table, event: table_events.TopUpQueued) -> None:
-    _seat(table, event.seat, top_up=event.queued)
-
-
-def _topped_up(table: Table, event: table_events.StackToppedUp) -> None:
-    _seat(table, event.seat, stack=event.stack, top_up=0)
-
-
-def _sit_out_requested(table: Table, event: table_events.SitOutRequested) -> None:
-    _seat(table, event.seat, away=True, timed_out=event.timed_out)
-
-
-def _sat_out(table: Table, event: table_events.PlayerSatOut) -> None:
-    _seat(table, event.seat, sitting_out=True, away=False, timed_out=False)
-
-
-def _returned(table: Table, event: table_events.PlayerReturned) -> None:
-    _seat(table, event.seat, sitting_out=False, away=False, timed_out=False, owes=event.owes, choice=event.choice)
-
-
-def _leave_requested(table: Table, event: table_events.LeaveRequested) -> None:
-    _seat(table, event.seat, leaving=True)
-
-
-def _left(table: Table, event: table_events.PlayerLeft) -> None:
-    del table.seats[event.seat]
-    table.departures = (*table.departures, Departure(player=event.player, stack=event.stack, at=event.at))
-
-
-def _blinds_missed(table: Table, event: table_events.BlindsMissed) -> None:
-    _seat(table, event.seat, owes=event.owes)
+def _before(record: TableRecord, owed: tuple[SeatOwed, ...]) -> tuple[SeatRecord, ...]:
+    debts = {each.seat: each for each in owed}
+    return tuple(
+        replace(seat, owes=debts[seat.seat].owes, choice=debts[seat.seat].choice) if seat.seat in debts else seat
+        for seat in record.seats
+    )
 
 
 def _hand_started(table: Table, event: table_events.HandStarted) -> None:
@@ -128,6 +96,8 @@ def _hand_started(table: Table, event: table_events.HandStarted) -> None:
         pot=event.pot,
         betting=event.betting,
         turn=event.turn,
+        before=_before(event.table, event.owed),
+        last_before=event.table.last,
     )
 
 
@@ -143,11 +113,29 @@ def _acted(table: Table, event: table_events.ActionTaken) -> None:
         seen=event.betting.level,
     )
     hand.pot, hand.betting = event.pot, event.betting
+    _bank(table, event.seat, event.bank_left)
     _name_turn(table, hand, event.turn)
 
 
+def _bank(table: Table, seat: Seat, left: Milliseconds | None) -> None:
+    if left is not None:
+        change_seat(table, seat, time_bank=left)
+
+
+def _protected(table: Table, event: table_events.PlayerProtected) -> None:
+    hand = _hand(table)
+    hand.players[event.seat] = replace(hand.players[event.seat], acted=True, seen=event.betting.level, protected=True)
+    hand.betting = event.betting
+    _bank(table, event.seat, event.bank_left)
+    _name_turn(table, hand, event.turn)
+
+
+def _turn_extended(table: Table, event: table_events.TurnExtended) -> None:
+    _hand(table).extra_ms = event.extra_ms
+
+
 def _name_turn(table: Table, hand: Hand, turn: Any) -> None:  # noqa: ANN401
-    hand.turn = turn
+    hand.turn, hand.extra_ms = turn, 0
     hand.turn_number, hand.turn_opened = (table.n, table.at) if turn is not None else (None, None)
 
 
@@ -174,9 +162,20 @@ def _betting_closed(table: Table, event: table_events.BettingClosed) -> None:
 
 def _hand_ended(table: Table, event: table_events.HandEnded) -> None:
     for stack in event.stacks:
-        _seat(table, stack.seat, stack=stack.amount)
-    table.hand = None
-    table.last_ended = event.ended_at
+        change_seat(table, stack.seat, stack=stack.amount)
+    _over(table, event.ended_at)
+
+
+def _over(table: Table, at: Instant) -> None:
+    table.hand, table.last_ended = None, at
+    if table.next_config is not None:
+        table.config, table.next_config = table.next_config, None
+
+
+def _voided(table: Table, event: table_events.HandVoided) -> None:
+    table.seats = {record.seat: record for record in event.seats}
+    table.last = event.last
+    _over(table, event.voided_at)
 
 
 def _shuffled(table: Table, event: dealer_events.DeckShuffled) -> None:
@@ -226,28 +225,22 @@ def _awarded(table: Table, event: settlement_events.PotsAwarded) -> None:
 
 
 _EVOLVE: Final[dict[type[Event], Callable[[Table, Any], None]]] = {
+    **SEATS,
     table_events.TableOpened: _opened,
     table_events.OptionsChanged: _options_changed,
     table_events.TablePaused: _paused,
     table_events.TableResumed: _resumed,
     table_events.TableClosed: _closed,
     table_events.TableRestated: _restated,
-    table_events.PlayerSeated: _seated,
-    table_events.PostChosen: _post_chosen,
-    table_events.TopUpQueued: _top_up_queued,
-    table_events.StackToppedUp: _topped_up,
-    table_events.SitOutRequested: _sit_out_requested,
-    table_events.PlayerSatOut: _sat_out,
-    table_events.PlayerReturned: _returned,
-    table_events.LeaveRequested: _leave_requested,
-    table_events.PlayerLeft: _left,
-    table_events.BlindsMissed: _blinds_missed,
     table_events.HandStarted: _hand_started,
     table_events.ActionTaken: _acted,
+    table_events.TurnExtended: _turn_extended,
+    table_events.PlayerProtected: _protected,
     table_events.UncalledBetReturned: _uncalled,
     table_events.StreetClosed: _street_closed,
     table_events.BettingClosed: _betting_closed,
     table_events.HandEnded: _hand_ended,
+    table_events.HandVoided: _voided,
     table_events.CommandRefused: _command_refused,
     dealer_events.DeckShuffled: _shuffled,
     dealer_events.HoleCardsDealt: _dealt,

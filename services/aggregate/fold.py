@@ -14,6 +14,7 @@ from contracts.events.state import Acceptance
 from contracts.events.table import CommandRefused, HandStarted
 from contracts.subjects import read_commit
 from services.aggregate.evolve import evolve, replace
+from services.aggregate.movements import is_for_the_cashier
 from services.aggregate.table import Table
 
 
@@ -107,6 +108,8 @@ def fold(table: Table, commit: Commit, data: bytes) -> Table:
         table.n, table.head, table.at = commit.n, digest(data), commit.at
         for event in commit.events:
             evolve(table, event)
+        if is_for_the_cashier(table, commit):
+            table.moved = commit.n
     except UNFOLDABLE:
         table.become(before)
         raise

@@ -6,7 +6,7 @@ import msgspec
 
 from contracts.cards import Card, SeatCards, Street
 from contracts.commit import GENESIS
-from contracts.data import Chips, Instant, Seat, Sha256
+from contracts.data import Chips, Id, Instant, Milliseconds, Seat, Sha256
 from contracts.events.dealer import BoardDealt, DeckShuffled, HoleCardsDealt
 from contracts.events.rake import RakeTaken
 from contracts.events.settlement import PotsAwarded
@@ -18,6 +18,7 @@ from contracts.events.state import (
     Positions,
     Post,
     Pot,
+    Reservation,
     SeatRecord,
     TableRecord,
     TableStatus,
@@ -34,7 +35,8 @@ class Hand(msgspec.Struct, kw_only=True):
     """A hand in progress. `players` are in dealing order: the first seat left of the button first.
 
     `turn` is the turn named by the last commit that named one, `turn_number` the commit that opened it (None: it
-    waits for the deal) and `turn_opened` when that was.
+    waits for the deal) and `turn_opened` when that was; `extra_ms` is what it was extended by (R118). `before` are the
+    seats, and `last_before` the positions, as they were before the hand: what a void restores (R122).
     """
 
     number: int
@@ -50,6 +52,9 @@ class Hand(msgspec.Struct, kw_only=True):
     turn: Turn | None = None
     turn_number: int | None = None
     turn_opened: Instant | None = None
+    extra_ms: Milliseconds = 0
+    before: tuple[SeatRecord, ...] = ()
+    last_before: Positions | None = None
     pots: tuple[Pot, ...] = ()
     deck: DeckShuffled | None = None
     deal: HoleCardsDealt | None = None
@@ -88,7 +93,9 @@ class Table(msgspec.Struct, kw_only=True):
     `config` is None before `table_opened`. `hands` is the number of the last hand started, `sittings` counts those who
     ever sat down, `last` the last positions, `last_ended` when the last hand ended. `accepted` knows the commands
     that are in the log, refused ones included, of this hand and the one before, by (kind, name, id); acts excepted,
-    also those of the last minutes. `stated_n` is the commit from which a fold could begin.
+    also those of the last minutes. `reservations` are the seats kept for players, `waiting` is the waiting list, and
+    `next_config` the configuration of the hands after the one in progress, if it changes. `moved` is the last commit
+    that the cashier has to see. `stated_n` is the commit from which a fold could begin.
     """
 
     room: str
@@ -106,6 +113,10 @@ class Table(msgspec.Struct, kw_only=True):
     hand: Hand | None = None
     accepted: dict[tuple[str, str, str], Acceptance] = msgspec.field(default_factory=dict)
     departures: tuple[Departure, ...] = ()
+    reservations: dict[Seat, Reservation] = msgspec.field(default_factory=dict)
+    waiting: tuple[Id, ...] = ()
+    next_config: TableConfig | None = None
+    moved: int = 0
     stated_n: int = 0
 
     def seat_of(self, player: str) -> SeatRecord | None:
@@ -119,6 +130,7 @@ class Table(msgspec.Struct, kw_only=True):
         """A table that can be changed without changing this one; `accepted` is shared, for events never change it."""
         other = msgspec.structs.replace(self)
         other.seats = dict(self.seats)
+        other.reservations = dict(self.reservations)
         other.hand = self.hand.copy() if self.hand is not None else None
         return other
 
@@ -146,4 +158,7 @@ class Table(msgspec.Struct, kw_only=True):
             last_ended=self.last_ended,
             accepted=accepted,
             departures=self.departures,
+            reservations=tuple(self.reservations.values()),
+            waiting=self.waiting,
+            moved=self.moved,
         )

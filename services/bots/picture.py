@@ -5,6 +5,7 @@ from contracts.data import Chips, Seat
 from contracts.events import AnyEvent
 from contracts.events.dealer import BoardDealt, HoleCardsDealt
 from contracts.events.rake import RakeTaken
+from contracts.events.seats import StackToppedUp
 from contracts.events.state import SeatRecord, Turn
 from contracts.events.table import (
     ActionTaken,
@@ -15,7 +16,6 @@ from contracts.events.table import (
     PlayerReturned,
     PlayerSatOut,
     PlayerSeated,
-    StackToppedUp,
     StreetClosed,
     UncalledBetReturned,
 )

@@ -7,8 +7,9 @@ import msgspec
 
 from contracts.commit import Commit
 from contracts.events.rake import RakeTaken
+from contracts.events.seats import StackToppedUp
 from contracts.events.settlement import HandsShown
-from contracts.events.table import HandEnded, PlayerLeft, PlayerSeated, StackToppedUp
+from contracts.events.table import HandEnded, PlayerLeft, PlayerSeated
 from services.bus import reader
 from services.bus.jetstream import JetStreamLog
 from services.bus.log import Log

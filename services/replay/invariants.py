@@ -6,17 +6,10 @@ from typing import Any, Final
 
 from contracts.events import Event
 from contracts.events.dealer import BoardDealt, HandsRevealed
+from contracts.events.seats import StackToppedUp
 from contracts.events.settlement import Division, PotAward, PotsAwarded
 from contracts.events.state import Betting
-from contracts.events.table import (
-    ActionTaken,
-    BettingClosed,
-    HandEnded,
-    PlayerLeft,
-    PlayerSeated,
-    StackToppedUp,
-    StreetClosed,
-)
+from contracts.events.table import ActionTaken, BettingClosed, HandEnded, PlayerLeft, PlayerSeated, StreetClosed
 from services.aggregate.table import Hand, Table
 from services.replay.differences import Difference
 

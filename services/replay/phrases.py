@@ -7,6 +7,7 @@ from contracts.data import Seat
 from contracts.events import Event, dealer, rake, settlement, table
 from contracts.events.state import Post, Pot
 from services.aggregate.table import Table
+from services.replay.seat_phrases import SEAT_PHRASES, who
 
 STREETS: Final = {"preflop": "PRE-FLOP", "flop": "FLOP", "turn": "TURN", "river": "RIVER"}
 POSTS: Final = {
@@ -17,25 +18,12 @@ POSTS: Final = {
     "dead_blind": "a dead blind",
     "straddle": "the straddle",
 }
-SITS_OUT: Final = {
-    "asked": "as asked",
-    "timed_out": "ran out of time",
-    "no_chips": "no chips left",
-    "table_paused": "the table is paused",
-}
 
 
 def phrases(before: Table, event: Event, after: Table) -> Iterator[str]:
     """The event in one sentence or several."""
     said = PHRASES[type(event)](before, event, after)
     yield from ((said,) if isinstance(said, str) else said)
-
-
-def _who(state: Table, seat: Seat) -> str:
-    if state.hand is not None and seat in state.hand.players:
-        return f"{state.hand.players[seat].player} (seat {seat})"
-    record = state.seats.get(seat)
-    return f"{record.player if record is not None else 'nobody'} (seat {seat})"
 
 
 def _hand_started(before: Table, event: table.HandStarted, after: Table) -> Iterator[str]:
@@ -58,7 +46,7 @@ def _what(before: Table, event: table.HandStarted, post: Post) -> str:
 
 def _posted(post: Post, what: str, after: Table) -> str:
     dead = "" if post.live or post.kind == "dead_blind" else ", dead"
-    return f"{_who(after, post.seat)} posts {what}: {post.amount}{dead}{_all_in(post.all_in)}"
+    return f"{who(after, post.seat)} posts {what}: {post.amount}{dead}{_all_in(post.all_in)}"
 
 
 def _all_in(all_in: bool) -> str:  # noqa: FBT001 - it is the whole question
@@ -69,7 +57,7 @@ def _acted(before: Table, event: table.ActionTaken, _: Table) -> str:
     state = f"pot {event.pot}, {event.stack} behind"
     by_the_table = _why_the_table_decides(before, event)
     if by_the_table is not None:
-        return f"{_who(before, event.seat)} {by_the_table}: the table {event.action}s; {state}"
+        return f"{who(before, event.seat)} {by_the_table}: the table {event.action}s; {state}"
     did = {
         "fold": "folds",
         "check": "checks",
@@ -77,7 +65,7 @@ def _acted(before: Table, event: table.ActionTaken, _: Table) -> str:
         "bet": f"bets {event.street_total}",
         "raise": f"raises to {event.street_total} (adds {event.amount})",
     }[event.action]
-    return f"{_who(before, event.seat)} {did}{_all_in(event.all_in)}; {state}, after {event.took_ms / 1000:.1f} s"
+    return f"{who(before, event.seat)} {did}{_all_in(event.all_in)}; {state}, after {event.took_ms / 1000:.1f} s"
 
 
 def _why_the_table_decides(before: Table, event: table.ActionTaken) -> str | None:
@@ -94,7 +82,7 @@ def _why_the_table_decides(before: Table, event: table.ActionTaken) -> str | Non
 
 
 def _uncalled(before: Table, event: table.UncalledBetReturned, _: Table) -> str:
-    return f"{event.amount} nobody called: back to {_who(before, event.seat)}; pot {event.pot}"
+    return f"{event.amount} nobody called: back to {who(before, event.seat)}; pot {event.pot}"
 
 
 def _street_closed(_: Table, event: table.StreetClosed, __: Table) -> str:
@@ -117,7 +105,7 @@ def _seats(seats: tuple[Seat, ...]) -> str:
 
 def _betting_closed(before: Table, event: table.BettingClosed, _: Table) -> str:
     if len(event.contenders) == 1:
-        end = f"only {_who(before, event.contenders[0])} is left"
+        end = f"only {who(before, event.contenders[0])} is left"
     elif event.tabled:
         end = "all hands are tabled before the rest of the board"
     else:
@@ -129,7 +117,7 @@ def _hand_ended(before: Table, event: table.HandEnded, _: Table) -> Iterator[str
     yield f"hand {event.number} is over, after {(event.ended_at - event.started_at).total_seconds():.1f} s"
     for stack in event.stacks:
         won = stack.amount - before.seats[stack.seat].stack
-        yield f"{_who(before, stack.seat)} has {stack.amount} ({won:+d})"
+        yield f"{who(before, stack.seat)} has {stack.amount} ({won:+d})"
 
 
 def _shuffled(_: Table, event: dealer.DeckShuffled, __: Table) -> str:
@@ -168,12 +156,12 @@ def _shown(before: Table, event: settlement.HandsShown, _: Table) -> Iterator[st
     for hand in event.hands:
         worth = f": {hand.high}" if hand.high else ""
         low = f"; low: {hand.low}" if hand.low else ""
-        yield f"{_who(before, hand.seat)} shows {' '.join(hand.cards)}{worth}{low}"
+        yield f"{who(before, hand.seat)} shows {' '.join(hand.cards)}{worth}{low}"
 
 
 def _mucked(before: Table, event: settlement.HandsMucked, _: Table) -> Iterator[str]:
     for seat in event.seats:
-        yield f"{_who(before, seat)} mucks"
+        yield f"{who(before, seat)} mucks"
 
 
 def _awarded(before: Table, event: settlement.PotsAwarded, _: Table) -> Iterator[str]:
@@ -191,32 +179,20 @@ def _division(before: Table, division: settlement.Division, what: str, also: str
     for share in division.shares:
         odd = f", {share.odd_chips} of it odd chips" if share.odd_chips else ""
         of = f" of {division.amount}" if len(division.shares) > 1 else ""
-        yield f"  {what}: {_who(before, share.seat)} wins {share.amount}{of}{odd}{by}{both}"
+        yield f"  {what}: {who(before, share.seat)} wins {share.amount}{of}{odd}{by}{both}"
 
 
-def _seated(_: Table, event: table.PlayerSeated, __: Table) -> str:
-    record = event.record
-    return f"{record.player} sits down on seat {record.seat} with {record.stack}"
+def _extended(before: Table, event: table.TurnExtended, _: Table) -> str:
+    return f"{who(before, event.seat)} is disconnected and has {event.extra_ms / 1000:g} s more"
 
 
-def _left(_: Table, event: table.PlayerLeft, __: Table) -> str:
-    unused = f", and {event.unused} that were still to be added" if event.unused else ""
-    return f"{event.player} leaves seat {event.seat} with {event.stack}{unused}"
+def _protected(before: Table, event: table.PlayerProtected, _: Table) -> str:
+    return f"{who(before, event.seat)} is disconnected and counts as all-in for what is wagered"
 
 
-def _topped_up(before: Table, event: table.StackToppedUp, _: Table) -> str:
-    unused = f"; {event.unused} over the maximum were not taken" if event.unused else ""
-    return f"{_who(before, event.seat)} adds {event.amount} and has {event.stack}{unused}"
-
-
-def _returned(before: Table, event: table.PlayerReturned, _: Table) -> str:
-    owes = "" if event.owes == "none" else f", owing blinds ({event.owes}), and chose to {event.choice}"
-    return f"{_who(before, event.seat)} plays again{owes}"
-
-
-def _of_seat(text: str) -> Callable[[Table, Any, Table], str]:
-    """A sentence about the player on the event's seat."""
-    return lambda before, event, _: f"{_who(before, event.seat)} {text}"
+def _voided(_: Table, event: table.HandVoided, __: Table) -> str:
+    returned = f"; {sum(event.rake_returned)} of rake are returned" if sum(event.rake_returned) else ""
+    return f"hand {event.number} is cancelled: every stack is what it was before it{returned}"
 
 
 def _plain(text: str) -> Callable[[Table, Any, Table], str]:
@@ -230,24 +206,16 @@ PHRASES: Final[dict[type[Event], Callable[[Table, Any, Table], str | Iterator[st
     table.TableResumed: _plain("the table is open again"),
     table.TableClosed: _plain("the table is closed"),
     table.TableRestated: _plain("the table's state is restated"),
-    table.PlayerSeated: _seated,
-    table.PostChosen: lambda before, event, _: f"{_who(before, event.seat)} chooses to {event.choice}",
-    table.TopUpQueued: lambda before, event, _: f"{_who(before, event.seat)} will add {event.queued} after the hand",
-    table.StackToppedUp: _topped_up,
-    table.SitOutRequested: lambda before, event, _: (
-        f"{_who(before, event.seat)} {'is away from now on' if event.timed_out else 'asks to sit out'}"
-    ),
-    table.PlayerSatOut: lambda before, event, _: f"{_who(before, event.seat)} sits out ({SITS_OUT[event.reason]})",
-    table.PlayerReturned: _returned,
-    table.LeaveRequested: _of_seat("asks to leave"),
-    table.PlayerLeft: _left,
-    table.BlindsMissed: lambda before, event, _: f"{_who(before, event.seat)} missed blinds ({event.owes})",
+    **SEAT_PHRASES,
     table.HandStarted: _hand_started,
     table.ActionTaken: _acted,
+    table.TurnExtended: _extended,
+    table.PlayerProtected: _protected,
     table.UncalledBetReturned: _uncalled,
     table.StreetClosed: _street_closed,
     table.BettingClosed: _betting_closed,
     table.HandEnded: _hand_ended,
+    table.HandVoided: _voided,
     table.CommandRefused: lambda _, event, __: f"a command is refused ({event.code}): {event.message}",
     dealer.DeckShuffled: _shuffled,
     dealer.HoleCardsDealt: _dealt,

@@ -6,8 +6,9 @@ from typing import Final
 from contracts.cards import SeatAmount
 from contracts.data import Chips, Instant
 from contracts.events import AnyEvent
+from contracts.events.seats import StackToppedUp
 from contracts.events.state import Acceptance, SeatRecord, TableRecord
-from contracts.events.table import HandEnded, PlayerLeft, PlayerSatOut, StackToppedUp, TableRestated
+from contracts.events.table import HandEnded, PlayerLeft, PlayerSatOut, TableRestated
 from services.aggregate.evolve import replace
 from services.aggregate.table import Hand, Table
 from services.table.blinds import hand_started, posts

@@ -4,16 +4,9 @@ from contracts.commands import LeaveTable, ReturnToPlay, SitOut, TakeSeat, TopUp
 from contracts.commit import Cause
 from contracts.data import CHIPS_MAX, Chips, Instant, Seat
 from contracts.events import AnyEvent
+from contracts.events.seats import PostChosen, TopUpQueued
 from contracts.events.state import SeatRecord
-from contracts.events.table import (
-    LeaveRequested,
-    PlayerReturned,
-    PlayerSatOut,
-    PlayerSeated,
-    PostChosen,
-    SitOutRequested,
-    TopUpQueued,
-)
+from contracts.events.table import LeaveRequested, PlayerReturned, PlayerSatOut, PlayerSeated, SitOutRequested
 from contracts.games import TableConfig
 from contracts.outcomes import Allowed, Rejected
 from services.aggregate.table import Table

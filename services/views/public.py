@@ -6,15 +6,9 @@ from contracts.commit import Commit
 from contracts.data import Sha256
 from contracts.events import AnyEvent
 from contracts.events.dealer import DeckShuffled, HandKeyRevealed, HandsRevealed, SealedSeed
+from contracts.events.seats import TopUpQueued
 from contracts.events.state import SeatRecord, TableRecord
-from contracts.events.table import (
-    CommandRefused,
-    HandStarted,
-    LeaveRequested,
-    SitOutRequested,
-    TableRestated,
-    TopUpQueued,
-)
+from contracts.events.table import CommandRefused, HandStarted, LeaveRequested, SitOutRequested, TableRestated
 from contracts.queries import PublicSeat, PublicTable
 from contracts.views import PublicView
 from services.aggregate.table import Hand, Table

@@ -137,7 +137,7 @@ NUMBERED = {
     *("v", "version", "versions", "rules"),
     *("n", "start", "previous"),
     *("hand", "hands", "number", "turn_number"),
-    *("sat", "sittings"),
+    *("sat", "sittings", "bank_hands", "missed", "moved", "sit_out_blinds", "time_bank_refill_hands"),
     *("players", "cards_each", "bets", "fl_cap"),
 }
 """Fields that number or count versions, commits, hands, arrivals, or things at the table: no amounts."""

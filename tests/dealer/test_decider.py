@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from contracts.cards import Card, DealtCard
 from contracts.data import Seat
 from contracts.events.dealer import BoardDealt, DeckShuffled, HandsRevealed, HoleCardsDealt
-from contracts.games import HOLE_CARDS, Options, Variant
+from contracts.games import HOLE_CARDS, RULES_VERSION, Options, Variant
 from contracts.hashes import is_published
 from services.aggregate.table import Table
 from services.dealer import decider
@@ -115,7 +115,7 @@ def test_the_dealer_owes_nothing_while_a_player_is_to_act_or_no_hand_is_on() -> 
 
 def test_a_hand_of_newer_rules_is_left_alone() -> None:
     """DESIGN 2: a service that does not know a hand's rules does not act on it."""
-    assert decider.owes(started(rules=2), NOON, sealed()) == ()
+    assert decider.owes(started(rules=RULES_VERSION + 1), NOON, sealed()) == ()
 
 
 @given(

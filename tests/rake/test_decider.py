@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from contracts.cards import SeatAmount
 from contracts.events.rake import RakeTaken
+from contracts.games import RULES_VERSION
 from services.aggregate.table import Table
 from services.rake import decider
 from tests.rake.hands import NOON, betting_over, commit
@@ -109,4 +110,4 @@ def test_the_rake_is_owed_once_and_only_when_the_betting_is_over() -> None:
 
 def test_a_hand_of_newer_rules_is_left_alone() -> None:
     """DESIGN 2: a service that does not know a hand's rules does not act on it."""
-    assert decider.owes(betting_over(STEPS, (4000,), {2: 2000, 3: 2000}, rules=2), NOON) == ()
+    assert decider.owes(betting_over(STEPS, (4000,), {2: 2000, 3: 2000}, rules=RULES_VERSION + 1), NOON) == ()

@@ -13,9 +13,10 @@ from contracts.commit import Commit
 from contracts.data import Instant
 from contracts.events import Event
 from contracts.events.dealer import BoardDealt, HandsRevealed
+from contracts.events.seats import StackToppedUp
 from contracts.events.settlement import HandsShown
 from contracts.events.state import Turn
-from contracts.events.table import CommandRefused, HandEnded, PlayerLeft, PlayerSeated, StackToppedUp
+from contracts.events.table import CommandRefused, HandEnded, PlayerLeft, PlayerSeated
 from contracts.outcomes import Accepted, Outcome, Rejected
 from contracts.queries import OwnCards
 from contracts.subjects import CommandSubject, read_commit

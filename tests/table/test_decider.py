@@ -5,6 +5,7 @@ from contracts.commands import Act, AnyCommand, LeaveTable, OpenTable, PauseTabl
 from contracts.commit import Cause
 from contracts.events.state import Actor
 from contracts.events.table import TableOpened, TableRestated
+from contracts.games import RULES_VERSION
 from contracts.outcomes import Accepted, Allowed, Code, Rejected
 from contracts.subjects import ActorKind
 from services.aggregate.table import RESTATE_AFTER_COMMITS, Table
@@ -43,9 +44,9 @@ def test_a_table_is_opened_once() -> None:
 
 def test_rules_and_commands_of_another_version_are_refused_with_the_versions_known() -> None:
     table = Table(room="main", id="T1")
-    newer = decider.decide(table, cause(OpenTable(id="1", config=config(rules=2))), NOON)
+    newer = decider.decide(table, cause(OpenTable(id="1", config=config(rules=RULES_VERSION + 1))), NOON)
     assert isinstance(newer, Rejected)
-    assert (newer.code, newer.allowed) == ("unsupported_version", Allowed(versions=(1,)))
+    assert (newer.code, newer.allowed) == ("unsupported_version", Allowed(versions=(RULES_VERSION,)))
     assert code(decider.decide(table, cause(OpenTable(id="1", config=config(), v=2)), NOON)) == "unsupported_version"
 
 

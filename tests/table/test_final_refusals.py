@@ -18,7 +18,7 @@ from contracts.commands import (
 from contracts.commit import Cause
 from contracts.events.state import Acceptance, Actor
 from contracts.events.table import CommandRefused, HandStarted, TableRestated
-from contracts.games import BuyIn
+from contracts.games import RULES_VERSION, BuyIn
 from contracts.outcomes import Accepted, Allowed, Code, Rejected
 from contracts.subjects import ActorKind
 from services.bus.log import COMMIT_BYTES_MAX
@@ -183,7 +183,7 @@ def test_a_table_with_rules_of_a_later_release_is_left_to_that() -> None:
     """DESIGN 2: `busy` is no answer to remember; the copy reaches a service that knows the rules."""
     game = three_handed()
     assert game.table.hand is not None
-    game.table.hand.rules += 1
+    game.table.hand.rules = RULES_VERSION + 1
     for command, kind in (
         (SitOut(id="x", hand=1), "player"),
         (TakeSeat(id="x", hand=1, player="P9", buy_in=1), "lobby"),

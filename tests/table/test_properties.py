@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from contracts.codec import decode_commit
 from contracts.commands import Act, AnyCommand, LeaveTable, ReturnToPlay, SitOut, TakeSeat, TopUp
 from contracts.commit import Cause
+from contracts.events.seats import StackToppedUp
 from contracts.events.state import Actor, Turn
-from contracts.events.table import HandStarted, PlayerLeft, PlayerSeated, StackToppedUp, TableOpened
+from contracts.events.table import HandStarted, PlayerLeft, PlayerSeated, TableOpened
 from contracts.games import BuyIn, Limit, TableConfig
 from contracts.outcomes import Code, Rejected
 from services.aggregate.fold import fold

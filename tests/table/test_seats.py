@@ -15,18 +15,16 @@ from contracts.commands import (
     TakeSeat,
     TopUp,
 )
+from contracts.events.seats import PostChosen, StackToppedUp, TopUpQueued
 from contracts.events.state import Departure, SeatRecord
 from contracts.events.table import (
     PlayerLeft,
     PlayerReturned,
     PlayerSatOut,
     PlayerSeated,
-    PostChosen,
-    StackToppedUp,
     TableClosed,
     TableOpened,
     TablePaused,
-    TopUpQueued,
 )
 from contracts.games import BuyIn, Limit
 from contracts.outcomes import Allowed, Rejected
