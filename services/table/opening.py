@@ -17,6 +17,8 @@ from services.table.blinds import PLAYERS_TO_STRADDLE
 from services.table.refusals import refuse
 
 WHOLE_BASIS_POINTS = 10_000
+RULES_KNOWN = tuple(range(1, RULES_VERSION + 1))
+"""The versions of the rules by which this release can play."""
 
 
 def open_table(table: Table, cause: Cause, command: OpenTable) -> tuple[AnyEvent, ...] | Rejected:
@@ -24,7 +26,7 @@ def open_table(table: Table, cause: Cause, command: OpenTable) -> tuple[AnyEvent
     rules = command.config.options.rules
     if rules > RULES_VERSION:
         message = f"Rules {rules} are not known here; the newest are {RULES_VERSION}."
-        return refuse(table, cause, "unsupported_version", message, Allowed(versions=(RULES_VERSION,)))
+        return refuse(table, cause, "unsupported_version", message, Allowed(versions=RULES_KNOWN))
     faults = "; ".join(faults_of(command.config))
     if faults:
         message = f"No table can be opened like this: {faults}."

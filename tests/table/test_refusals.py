@@ -27,7 +27,7 @@ from contracts.commit import Cause
 from contracts.data import CHIPS_MAX
 from contracts.events.state import Actor, Turn
 from contracts.events.table import TableOpened
-from contracts.games import BuyIn, Stakes
+from contracts.games import RULES_VERSION, BuyIn, Stakes
 from contracts.outcomes import Allowed, Code, Outcome, Rejected
 from contracts.subjects import ActorKind, command
 from services.bus.clock import Clock
@@ -44,6 +44,15 @@ type Story = Callable[[], Game]
 
 NOT_SENT: Final = {"unknown_actor"}
 """Codes that only another front of the room may send: here the server refuses an unknown sender."""
+OF_ACCOUNTS: Final = {
+    *("unknown_account", "account_exists", "account_frozen", "account_not_frozen"),
+    *("not_enough", "wrong_currency", "duplicate_reference"),
+}
+"""Codes of ledgers, which no table sends."""
+TO_COME: Final = {
+    *("no_request", "seat_reserved", "already_waiting", "not_waiting", "already_connected", "already_disconnected"),
+    "hand_settled",
+}
 NOTHING: Final = {"table_closed", "busy", "halted"}
 """Codes where nothing else would be accepted: no command ever, the same one again, or none until it is mended."""
 CONFIG: Final = config(seats=3, buy_in=BuyIn(minimum=400, maximum=20_000), odd_chip_unit=5)
@@ -98,7 +107,7 @@ def all_leaving() -> Game:
 def of_later_rules() -> Game:
     game = dealt()
     assert game.table.hand is not None
-    game.table.hand.rules += 1
+    game.table.hand.rules = RULES_VERSION + 1
     return game
 
 
@@ -182,10 +191,10 @@ DECIDED: Final[dict[str, tuple[Story, ActorKind, AnyCommand, Code, str, Allowed]
     "later rules at the opening": (
         unopened,
         "operator",
-        OpenTable(id="x", config=config(rules=2)),
+        OpenTable(id="x", config=config(rules=RULES_VERSION + 1)),
         "unsupported_version",
-        "Rules 2 are not known here; the newest are 1.",
-        Allowed(versions=(1,)),
+        "Rules 3 are not known here; the newest are 2.",
+        Allowed(versions=(1, 2)),
     ),
     "stakes that do not fit": (
         unopened,
@@ -281,7 +290,7 @@ DECIDED: Final[dict[str, tuple[Story, ActorKind, AnyCommand, Code, str, Allowed]
         "player",
         act("fold"),
         "busy",
-        "Rules newer than 1 are not known here; send the same command again.",
+        "Rules newer than 2 are not known here; send the same command again.",
         Allowed(),
     ),
     "no hand": (
@@ -513,5 +522,5 @@ async def test_a_halted_table_says_that_it_accepts_nothing_until_it_is_mended() 
 def test_every_code_is_provoked_here_and_only_some_allow_nothing() -> None:
     allowed = {code: allowed for _, code, _, _, allowed in BYTES.values()}
     allowed |= {code: allowed for *_, code, _, allowed in DECIDED.values()}
-    assert {*allowed, "halted"} == {*get_args(Code.__value__)} - NOT_SENT
+    assert {*allowed, "halted"} == {*get_args(Code.__value__)} - NOT_SENT - OF_ACCOUNTS - TO_COME
     assert {code for code, instead in allowed.items() if instead == Allowed()} == NOTHING - {"halted"}
