@@ -83,11 +83,15 @@ def _of_schedule(schedule: RakeSchedule, seats: int) -> Iterator[str]:
     ]
     if missing:
         yield f"no band counts {', '.join(missing)} players: each number from {PLAYERS_TO_START} to {seats} needs one"
-    for band in schedule.bands:
+    if not 0 <= schedule.version <= CHIPS_MAX:
+        yield f"rake.version is {schedule.version}: 0 to {CHIPS_MAX} is accepted"
+    for index, band in enumerate(schedule.bands):
         low, high = band.players
         if low > high:
             yield f"the players go from {low} to {high}"
-        yield from _of_rates(schedule, band)
+        if low < 0 or high > CHIPS_MAX:
+            yield f"the players go from {low} to {high}: 0 to {CHIPS_MAX} is accepted"
+        yield from (f"rake.bands[{index}].{fault}" for fault in _of_rates(schedule, band))
     for one, other in pairwise(sorted(band.players for band in schedule.bands)):
         if other[0] <= one[1]:
             yield "two bands count the same number of players"
