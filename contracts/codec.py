@@ -6,15 +6,19 @@ from typing import Any
 
 import msgspec
 
+from contracts.account_commands import AnyAccountCommand
 from contracts.commands import AnyCommand
 from contracts.commit import COMMIT_VERSION, Commit
 from contracts.data import Sha256
+from contracts.ledger import LEDGER_COMMIT_VERSION, LedgerCommit
 from contracts.outcomes import Outcome
 from contracts.upcasts import current
 
 _encoder = msgspec.json.Encoder()
 _commits = msgspec.json.Decoder(Commit)
 _commands: msgspec.json.Decoder[AnyCommand] = msgspec.json.Decoder(AnyCommand)
+_ledger_commits = msgspec.json.Decoder(LedgerCommit)
+_account_commands: msgspec.json.Decoder[AnyAccountCommand] = msgspec.json.Decoder(AnyAccountCommand)
 _outcomes: msgspec.json.Decoder[Outcome] = msgspec.json.Decoder(Outcome)
 
 encode = _encoder.encode
@@ -48,6 +52,20 @@ def decode_commit(data: bytes) -> Commit:
 def decode_command(data: bytes) -> AnyCommand:
     """Reads a command. Raises `msgspec.MsgspecError` on anything else."""
     return decode_by(_commands, data)
+
+
+def decode_ledger_commit(data: bytes) -> LedgerCommit:
+    """Reads a commit of a ledger, of any released version. Raises `msgspec.MsgspecError` on anything else."""
+    commit = decode_by(_ledger_commits, data)
+    if commit.v != LEDGER_COMMIT_VERSION:
+        known = f"{LEDGER_COMMIT_VERSION} is"
+        raise msgspec.ValidationError(f"version {commit.v} of a ledger's commits is not known here; {known}")
+    return commit
+
+
+def decode_account_command(data: bytes) -> AnyAccountCommand:
+    """Reads an account command. Raises `msgspec.MsgspecError` on anything else."""
+    return decode_by(_account_commands, data)
 
 
 def decode_outcome(data: bytes) -> Outcome:

@@ -34,6 +34,20 @@ _QUESTIONS: Final = frozenset(get_args(Question.__value__))
 _is_id: Final = re.compile(ID_PATTERN).fullmatch
 
 
+class Roots(NamedTuple):
+    """How the subjects of one kind of aggregate begin."""
+
+    stored: str
+    sent_on: str
+    heads: str
+    refused: str
+    command: str
+
+
+TABLES: Final = Roots("table", "fact", "heads", "refused", "command")
+LEDGERS: Final = Roots("ledger", "entry", "ledger_heads", "ledger_refused", "cashier")
+
+
 class Guarded(NamedTuple):
     """Where a commit is stored, and the filter whose last sequence guards it.
 
@@ -46,7 +60,7 @@ class Guarded(NamedTuple):
 
 
 class CommitSubject(NamedTuple):
-    """The parts of `table.` and `fact.` subjects."""
+    """The parts of a commit's subject, stored or sent on; a ledger stands in the place of the table."""
 
     room: str
     table: str
@@ -87,16 +101,16 @@ def is_id(text: str) -> bool:
 
 
 @lru_cache(SUBJECTS_MAX)
-def guarded(room: str, table: str, service: str, fact: str) -> Guarded:
-    """Where `service` stores a commit whose last event is `fact`, with the filter that guards the table."""
-    guard = table_pattern(room, table)
+def guarded(room: str, table: str, service: str, fact: str, roots: Roots = TABLES) -> Guarded:
+    """Where `service` stores a commit whose last event is `fact`, with the filter that guards the aggregate."""
+    guard = table_pattern(room, table, roots)
     return Guarded(f"{guard[:-1]}{_token(service)}.{_token(fact)}", guard)
 
 
 @lru_cache(SUBJECTS_MAX)
-def table_pattern(room: str, table: str) -> str:
-    """Everything stored about one table."""
-    return f"table.{_token(room)}.{_token(table)}.>"
+def table_pattern(room: str, table: str, roots: Roots = TABLES) -> str:
+    """Everything stored about one table, or one ledger."""
+    return f"{roots.stored}.{_token(room)}.{_token(table)}.>"
 
 
 def room_pattern(room: str) -> str:
@@ -157,12 +171,11 @@ def player_view(room: str, table: str, player: str) -> str:
 
 
 @lru_cache(SUBJECTS_MAX)
-def read_commit(subject: str) -> CommitSubject | None:
-    """The parts of a `table.` or `fact.` subject."""
-    match subject.split("."):
-        case ["table" | "fact", *parts] if len(parts) == len(CommitSubject._fields) and _ids(parts):
-            return CommitSubject(*parts)
-    return None
+def read_commit(subject: str, roots: Roots = TABLES) -> CommitSubject | None:
+    """The parts of the subject of a commit, stored or sent on."""
+    root, *parts = subject.split(".")
+    known = root in (roots.stored, roots.sent_on) and len(parts) == len(CommitSubject._fields) and _ids(parts)
+    return CommitSubject(*parts) if known else None
 
 
 def read_heads(subject: str) -> str | None:

@@ -10,10 +10,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contracts.codec import builtins, decode, decode_command, decode_commit, decode_outcome, encode
+from contracts.account_commands import AnyAccountCommand
+from contracts.codec import (
+    builtins,
+    decode,
+    decode_account_command,
+    decode_command,
+    decode_commit,
+    decode_ledger_commit,
+    decode_outcome,
+    encode,
+)
 from contracts.commands import AnyCommand
 from contracts.commit import COMMIT_VERSION, GENESIS, Commit
 from contracts.events import AnyEvent, emitter_of
+from contracts.events.cashier import LedgerEvent
+from contracts.ledger import LEDGER_COMMIT_VERSION, LedgerCommit
 from contracts.outcomes import Outcome
 from tests.contracts import shapes
 from tests.contracts.shapes import STRUCTS, Struct
@@ -51,6 +63,27 @@ def test_every_event_is_read_as_it_was_written(struct: Struct, data: st.DataObje
 @settings(max_examples=20)
 def test_every_command_is_read_as_it_was_written(struct: Struct, data: st.DataObject) -> None:
     survives(data.draw(shapes.any_of(struct)), decode_command)
+
+
+@each(shapes.members(LedgerEvent))
+@given(st.data())
+@settings(max_examples=10)
+def test_every_entry_is_read_as_it_was_written(struct: Struct, data: st.DataObject) -> None:
+    """R136: a ledger's commit is encoded once, as a table's."""
+    entry = data.draw(shapes.any_of(struct))
+    commit = LedgerCommit(
+        v=LEDGER_COMMIT_VERSION, ledger="real-USD", n=1, by="cashier", at=AT, prev=GENESIS, events=(entry,)
+    )
+    survives(commit, decode_ledger_commit)
+    with pytest.raises(msgspec.ValidationError, match="version 2"):
+        decode_ledger_commit(encode(msgspec.structs.replace(commit, v=2)))
+
+
+@each(shapes.members(AnyAccountCommand))
+@given(st.data())
+@settings(max_examples=10)
+def test_every_account_command_is_read_as_it_was_written(struct: Struct, data: st.DataObject) -> None:
+    survives(data.draw(shapes.any_of(struct)), decode_account_command)
 
 
 @each(shapes.members(Outcome))
