@@ -5,8 +5,8 @@ from typing import Annotated
 from msgspec import Meta
 
 from contracts.cards import Card, SeatCards
-from contracts.data import Chips, Data, Hex, Id, Instant, Message, Seat
-from contracts.events.state import Betting, Pot, Turn
+from contracts.data import Chips, Data, Hex, Id, Instant, Message, Milliseconds, Seat
+from contracts.events.state import Betting, Owed, Pot, Turn
 from contracts.games import TableConfig
 
 
@@ -15,7 +15,11 @@ class TableQuery(Data, frozen=True):
 
 
 class PublicSeat(Data, frozen=True):
-    """A seat as everybody sees it; `in_hand` players hold cards, `folded` ones held some."""
+    """A seat as everybody sees it; `in_hand` players hold cards, `folded` ones held some.
+
+    `protected`: was disconnected and counts as all-in for what is wagered already (R118). `time_bank`: what is left of
+    it. `sat_out_at`: since when the player sits out, where there is a limit to it. `owes`: which blinds are missed.
+    """
 
     seat: Seat
     player: Id
@@ -24,13 +28,28 @@ class PublicSeat(Data, frozen=True):
     in_hand: bool = False
     folded: bool = False
     street_total: Chips = 0
+    connected: bool = True
+    protected: bool = False
+    time_bank: Milliseconds = 0
+    sat_out_at: Instant | None = None
+    owes: Owed = "none"
+
+
+class PublicReservation(Data, frozen=True):
+    """A seat that is kept for a player until it `expires`; how many chips are asked for is not told."""
+
+    seat: Seat
+    player: Id
+    expires: Instant
 
 
 class PublicTable(Message, tag="table", frozen=True):
     """The public picture of a table after commit `n`; apply to it the public views that follow.
 
     `turn` is the turn that was named last. While it waits for cards `turn_number` is None: the commit that deals them
-    opens it, and gives it its number.
+    opens it, and gives it its number. `turn_ends`: when its player's time is over, with the time bank and with
+    `turn_extra_ms` for who is disconnected. `next_config`: the configuration after the hand in progress, if it changes.
+    `waiting`: who waits for a seat, first come first.
     """
 
     room: Id
@@ -50,6 +69,11 @@ class PublicTable(Message, tag="table", frozen=True):
     turn: Turn | None = None
     turn_number: int | None = None
     turn_opened: Instant | None = None
+    turn_extra_ms: Milliseconds = 0
+    turn_ends: Instant | None = None
+    reservations: tuple[PublicReservation, ...] = ()
+    waiting: tuple[Id, ...] = ()
+    next_config: TableConfig | None = None
 
 
 class CardsQuery(Data, frozen=True):

@@ -3,14 +3,22 @@
 import msgspec
 
 from contracts.commit import Commit
-from contracts.data import Sha256
+from contracts.data import Instant, Sha256
 from contracts.events import AnyEvent
 from contracts.events.dealer import DeckShuffled, HandKeyRevealed, HandsRevealed, SealedSeed
-from contracts.events.seats import TopUpQueued
-from contracts.events.state import SeatRecord, TableRecord
-from contracts.events.table import CommandRefused, HandStarted, LeaveRequested, SitOutRequested, TableRestated
-from contracts.queries import PublicSeat, PublicTable
+from contracts.events.seats import SeatReleased, SeatReserved, TopUpQueued, TopUpReleased, TopUpRequested
+from contracts.events.state import Reservation, SeatRecord, TableRecord
+from contracts.events.table import (
+    CommandRefused,
+    HandStarted,
+    HandVoided,
+    LeaveRequested,
+    SitOutRequested,
+    TableRestated,
+)
+from contracts.queries import PublicReservation, PublicSeat, PublicTable
 from contracts.views import PublicView
+from services.aggregate.debts import later
 from services.aggregate.table import Hand, Table
 
 replace = msgspec.structs.replace
@@ -34,8 +42,8 @@ def public_view(room: str, commit: Commit, head: Sha256) -> PublicView:
 def public_event(event: AnyEvent) -> AnyEvent | None:
     """The event without what is hidden in it; None where nothing is left.
 
-    Left out are cards that may be mucked, what only operators are told, and what would give away a player's next
-    decision.
+    Left out are cards that may be mucked, what only operators are told, what would give away a player's next decision,
+    and what passes between a player and the cashier before the chips are on the table.
     """
     match event:
         case (
@@ -44,6 +52,8 @@ def public_event(event: AnyEvent) -> AnyEvent | None:
             | SitOutRequested()
             | LeaveRequested()
             | TopUpQueued()
+            | TopUpRequested()
+            | TopUpReleased()
             | CommandRefused()
         ):
             return None
@@ -51,17 +61,33 @@ def public_event(event: AnyEvent) -> AnyEvent | None:
             return replace(event, seed=SealedSeed(key_id=event.seed.key_id, nonce="", ciphertext=""))
         case HandStarted() | TableRestated():
             return replace(event, table=_public_record(event.table))
+        case HandVoided():
+            return replace(event, seats=tuple(map(_public_seat_record, event.seats)))
+        case SeatReserved():
+            return replace(event, reservation=_public_reservation_record(event.reservation))
+        case SeatReleased():
+            return replace(event, message="")
         case _:
             return event
 
 
 def _public_record(record: TableRecord) -> TableRecord:
-    seats = tuple(_public_seat_record(seat) for seat in record.seats)
-    return replace(record, seats=seats, accepted=(), departures=())
+    return replace(
+        record,
+        seats=tuple(map(_public_seat_record, record.seats)),
+        accepted=(),
+        departures=(),
+        reservations=tuple(map(_public_reservation_record, record.reservations)),
+    )
 
 
 def _public_seat_record(seat: SeatRecord) -> SeatRecord:
-    return replace(seat, away=False, leaving=False, top_up=0)
+    return replace(seat, away=False, timed_out=False, leaving=False, top_up=0, request=None, requested=0)
+
+
+def _public_reservation_record(kept: Reservation) -> Reservation:
+    """How many chips somebody wants to bring is shown when they are on the table."""
+    return replace(kept, buy_in=0, choice="wait")
 
 
 def public_table(table: Table) -> PublicTable | None:
@@ -80,6 +106,12 @@ def public_table(table: Table) -> PublicTable | None:
         in_hand=hand is not None,
         seats=tuple(_public_seat(record, hand) for record in table.seats.values()),
         button=table.last.button if table.last is not None else None,
+        reservations=tuple(
+            PublicReservation(seat=kept.seat, player=kept.player, expires=kept.expires)
+            for kept in table.reservations.values()
+        ),
+        waiting=table.waiting,
+        next_config=table.next_config,
     )
     return picture if hand is None else _with_hand(picture, hand)
 
@@ -94,19 +126,37 @@ def _with_hand(picture: PublicTable, hand: Hand) -> PublicTable:
         turn=hand.turn,
         turn_number=hand.turn_number,
         turn_opened=hand.turn_opened,
+        turn_extra_ms=hand.extra_ms,
+        turn_ends=_turn_ends(hand),
     )
 
 
+def _turn_ends(hand: Hand) -> Instant | None:
+    """When the open turn is over, as all are told: that its player has asked to go, and goes at once, is hidden."""
+    if hand.turn is None or hand.turn_opened is None:
+        return None
+    return later(hand.turn_opened, hand.turn.act_ms + hand.turn.bank_ms + hand.extra_ms)
+
+
 def _public_seat(record: SeatRecord, hand: Hand | None) -> PublicSeat:
-    player = hand.players.get(record.seat) if hand is not None else None
-    if player is None or player.player != record.player:
-        return PublicSeat(seat=record.seat, player=record.player, stack=record.stack, sitting_out=record.sitting_out)
-    return PublicSeat(
+    seat = PublicSeat(
         seat=record.seat,
         player=record.player,
-        stack=player.stack,
+        stack=record.stack,
         sitting_out=record.sitting_out,
+        connected=record.connected,
+        time_bank=record.time_bank,
+        sat_out_at=record.sat_out_at,
+        owes=record.owes,
+    )
+    player = hand.players.get(record.seat) if hand is not None else None
+    if player is None or player.player != record.player:
+        return seat
+    return replace(
+        seat,
+        stack=player.stack,
         in_hand=True,
         folded=player.folded,
         street_total=player.street_total,
+        protected=player.protected,
     )

@@ -66,7 +66,10 @@ class Spectator:
             self._judge.says(f"a spectator sees {name} {value} at {self.table}/{seen.n} where the log has {true}")
 
 
-SHOWN: Final = ("hand", "playing", "turn", "number", "stacks", "players", "sitting_out")
+SHOWN: Final = (
+    *("hand", "playing", "turn", "number", "ends", "stacks", "players", "sitting_out"),
+    *("disconnected", "protected", "banks", "reserved", "waiting"),
+)
 
 
 def differing(seen: Picture, table: Table) -> list[tuple[str, object, object]]:
