@@ -2,14 +2,21 @@
 
 from datetime import UTC, datetime, timedelta
 
+import msgspec
+
+from contracts.account_commands import AnyAccountCommand
 from contracts.codec import encode
 from contracts.data import Instant
 from contracts.events.cashier import LedgerEvent, Posting, Postings, entry_of
+from contracts.events.state import Actor
 from contracts.ledger import HOUSE, AccountCause, LedgerCommit
-from contracts.subjects import LEDGERS, guarded
+from contracts.outcomes import Accepted, Rejected
+from contracts.subjects import LEDGERS, ActorKind, guarded
 from services.aggregate.fold import Verdict
 from services.aggregate.ledger import Ledger
 from services.aggregate.ledger_fold import commit_of, fold, read
+from services.cashier.decider import decide, known
+from services.cashier.refusals import refused_events
 
 START = datetime(2026, 3, 1, 20, 0, tzinfo=UTC)
 
@@ -35,6 +42,22 @@ class Books:
         self.lines.append(data)
         self.at += timedelta(seconds=1)
         return commit
+
+    def ask(self, command: AnyAccountCommand, kind: ActorKind = "lobby", name: str = "web") -> Accepted | Rejected:
+        """Sends a command, as the bus does: a known one gets its answer again, a refusal may become an entry."""
+        cause = AccountCause(actor=Actor(kind=kind, name=name), arrived=self.at, command=command)
+        answer = known(self.ledger, cause)
+        if answer is not None:
+            return answer
+        decision = decide(self.ledger, cause, self.at)
+        if not isinstance(decision, Rejected):
+            commit = self.append(*decision, cause=cause)
+            return Accepted(id=command.id, n=commit.n, head=self.ledger.head)
+        written = refused_events(decision, cause)
+        if written:
+            commit = self.append(*written, cause=cause)
+            return msgspec.structs.replace(decision, n=commit.n, head=self.ledger.head)
+        return decision
 
     def post(self, source: str, target: str, amount: int) -> Postings:
         """Both sides of a movement, with the balances after it."""

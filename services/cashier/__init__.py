@@ -1,0 +1,1 @@
+"""The cashier: accounts as a log of double entries, and the chips that go between accounts and tables."""
