@@ -159,7 +159,7 @@ async def _report(settings: Settings, tables: dict[str, BotTable], seconds: floa
             console.print()
     total = _total(accounts.values())
     balanced = total.chips_in == total.chips_out + total.rake
-    played = all(account.hands >= tables[table].plan.hands for table, account in accounts.items())
+    played = all(account.hands + account.voided >= tables[table].plan.hands for table, account in accounts.items())
     for table, finding in faults:
         console.print(f"{table}: {finding}", style="red", markup=False)
     summary = Summary(

@@ -7,7 +7,7 @@ from contracts.commit import Commit
 from contracts.data import Chips, Data, Id, Instant, Sha256
 from contracts.events.rake import RakeTaken
 from contracts.events.settlement import PotsAwarded
-from contracts.events.table import HandEnded, HandStarted
+from contracts.events.table import HandEnded, HandStarted, HandVoided
 from services.bus import reader
 from services.bus.log import Log
 from services.bus.reading import Unreadable
@@ -34,7 +34,10 @@ class TableLine(Data, frozen=True):
 
 
 class HandLine(Data, frozen=True):
-    """A hand in one line, from its first commit to its last; a hand in progress has no end yet."""
+    """A hand in one line, from its first commit to its last; a hand in progress has no end yet.
+
+    `cancelled`: it was voided, so nobody won it, and no rake is due of it (R121).
+    """
 
     hand: int
     started: Instant
@@ -45,6 +48,7 @@ class HandLine(Data, frozen=True):
     rake: Chips = 0
     winners: tuple[Id, ...] = ()
     ended: Instant | None = None
+    cancelled: bool = False
 
 
 async def tables(where: Where, *, json: bool) -> int:
@@ -104,11 +108,17 @@ async def hands(where: Where, table: Id, *, last: int, json: bool) -> int:
         ("Hand", "Started (UTC)", "Commits", "Players", "Pot", "Rake", "Won by"),
         [
             (line.hand, line.started.strftime("%Y-%m-%d %H:%M:%S"), f"{line.first}-{line.last}", line.players,
-             line.pot, line.rake, ", ".join(line.winners) if line.ended else "in progress")
+             line.pot, line.rake, _outcome(line))
             for line in lines
         ],
     )  # fmt: skip
     return 0
+
+
+def _outcome(line: HandLine) -> str:
+    if line.cancelled:
+        return "cancelled"
+    return ", ".join(line.winners) if line.ended else "in progress"
 
 
 async def _hand_lines(commits: AsyncIterator[tuple[Commit, bytes]]) -> AsyncIterator[HandLine]:
@@ -126,7 +136,7 @@ def _hand_line(commits: list[Commit]) -> HandLine:
     started = commits[0].events[0]
     assert isinstance(started, HandStarted)
     players = {player.seat: player.player for player in started.players}
-    pot, rake, ended = 0, 0, None
+    pot, rake, ended, cancelled = 0, 0, None, False
     winners: tuple[Id, ...] = ()
     for commit in commits:
         for event in commit.events:
@@ -137,6 +147,8 @@ def _hand_line(commits: list[Commit]) -> HandLine:
                     winners = tuple(players[payout.seat] for payout in event.payouts)
                 case HandEnded():
                     ended = event.ended_at
+                case HandVoided():
+                    pot, rake, winners, ended, cancelled = 0, 0, (), event.voided_at, True
                 case _:
                     pass
     return HandLine(
@@ -149,4 +161,5 @@ def _hand_line(commits: list[Commit]) -> HandLine:
         rake=rake,
         winners=winners,
         ended=ended,
+        cancelled=cancelled,
     )

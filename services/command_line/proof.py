@@ -7,9 +7,9 @@ import msgspec
 
 from contracts.commit import Commit
 from contracts.events.rake import RakeTaken
-from contracts.events.seats import StackToppedUp
+from contracts.events.seats import StackAdjusted, StackToppedUp
 from contracts.events.settlement import HandsShown
-from contracts.events.table import HandEnded, PlayerLeft, PlayerSeated
+from contracts.events.table import HandEnded, HandVoided, PlayerLeft, PlayerSeated
 from services.bus import reader
 from services.bus.jetstream import JetStreamLog
 from services.bus.log import Log
@@ -21,15 +21,21 @@ from services.replay.verification import Verification
 
 
 class Account(msgspec.Struct):
-    """What a log says went through a table: chips brought in, paid out and raked, commits and finished hands."""
+    """What a log says went through a table: chips brought in, paid out and raked, commits and finished hands.
+
+    The rake of a hand counts when the hand is settled; of one that was `voided` none is due (R121). What an operator
+    adds to a stack comes in, and what one takes from it goes out (R124).
+    """
 
     commits: int = 0
     hands: int = 0
     chips_in: int = 0
     chips_out: int = 0
     rake: int = 0
+    voided: int = 0
     best_hand: int = 0
     most_shown: int = -1
+    raked: int = 0
 
     def count(self, commit: Commit) -> None:
         """Adds a commit."""
@@ -40,12 +46,19 @@ class Account(msgspec.Struct):
                     self.chips_in += event.record.stack
                 case StackToppedUp():
                     self.chips_in += event.amount
+                case StackAdjusted():
+                    self.chips_in += max(event.amount, 0)
+                    self.chips_out -= min(event.amount, 0)
                 case PlayerLeft():
                     self.chips_out += event.stack
                 case RakeTaken():
-                    self.rake += event.total
+                    self.raked = event.total
                 case HandEnded():
                     self.hands += 1
+                    self.rake, self.raked = self.rake + self.raked, 0
+                case HandVoided():
+                    self.voided += 1
+                    self.raked = 0
                 case HandsShown():
                     self._show(commit.hand, len(event.hands))
                 case _:

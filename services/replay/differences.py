@@ -47,3 +47,9 @@ def text(value: object) -> str:
         return ""
     written = msgspec.json.encode(value).decode()
     return written if len(written) <= TEXT_MAX else f"{written[: TEXT_MAX - 3]}..."
+
+
+def equal(what: str, found: object, must: object) -> Iterator[Difference]:
+    """The difference, if there is one, between a quantity as it was found and as it must be."""
+    if found != must:
+        yield Difference(what, str(found), str(must))

@@ -65,11 +65,23 @@ def told(start: Table, commits: Iterable[tuple[Commit, bytes]], keys: HandKeys) 
                 deck = opened(table.id, before.hand.number, before.hand.rules, event, keys)
             if isinstance(event, HandStarted):
                 yield from (Line(text=text) for text in _headed(commit, event))
+            if event is commit.events[0] and (asked := _asked(commit)) is not None:
+                yield Line(text=asked, n=commit.n, at=commit.at)
             for phrase in phrases(before, event, draft.table):
                 yield Line(text=phrase, n=commit.n, at=commit.at)
             for text in _known_by_the_key(draft.table.hand, event, deck):
                 yield Line(text=text, n=commit.n, at=commit.at, by_key=True)
         fold(table, commit, data)
+
+
+def _asked(commit: Commit) -> str | None:
+    """Who asked for what follows, and why, where the command gives a reason: it stays in the log."""
+    if commit.cause is None:
+        return None
+    actor, command = commit.cause.actor, commit.cause.command
+    reason = getattr(command, "reason", "")
+    what = str(command.__struct_config__.tag).replace("_", " ")
+    return f"{actor.kind} {actor.name} asks to {what}: {reason}" if reason else None
 
 
 def clock(at: Instant) -> str:

@@ -7,6 +7,7 @@ from contracts.data import Seat
 from contracts.events import Event, dealer, rake, settlement, table
 from contracts.events.state import Post, Pot
 from services.aggregate.table import Table
+from services.replay.differences import differences
 from services.replay.seat_phrases import SEAT_PHRASES, who
 
 STREETS: Final = {"preflop": "PRE-FLOP", "flop": "FLOP", "turn": "TURN", "river": "RIVER"}
@@ -57,7 +58,8 @@ def _acted(before: Table, event: table.ActionTaken, _: Table) -> str:
     state = f"pot {event.pot}, {event.stack} behind"
     by_the_table = _why_the_table_decides(before, event)
     if by_the_table is not None:
-        return f"{who(before, event.seat)} {by_the_table}: the table {event.action}s; {state}"
+        used = f", after {_time_used(event)}" if event.timed_out and event.took_ms else ""
+        return f"{who(before, event.seat)} {by_the_table}: the table {event.action}s; {state}{used}"
     did = {
         "fold": "folds",
         "check": "checks",
@@ -65,7 +67,15 @@ def _acted(before: Table, event: table.ActionTaken, _: Table) -> str:
         "bet": f"bets {event.street_total}",
         "raise": f"raises to {event.street_total} (adds {event.amount})",
     }[event.action]
-    return f"{who(before, event.seat)} {did}{_all_in(event.all_in)}; {state}, after {event.took_ms / 1000:.1f} s"
+    return f"{who(before, event.seat)} {did}{_all_in(event.all_in)}; {state}, after {_time_used(event)}"
+
+
+def _time_used(event: table.ActionTaken | table.PlayerProtected) -> str:
+    """How long a decision took, and how much of that came from the time bank (R117)."""
+    used = f"{event.took_ms / 1000:.1f} s"
+    if event.bank_left is None:
+        return used
+    return f"{used}, {event.bank_ms / 1000:.1f} s of it from the time bank, which holds {event.bank_left / 1000:.1f} s"
 
 
 def _why_the_table_decides(before: Table, event: table.ActionTaken) -> str | None:
@@ -183,16 +193,34 @@ def _division(before: Table, division: settlement.Division, what: str, also: str
 
 
 def _extended(before: Table, event: table.TurnExtended, _: Table) -> str:
-    return f"{who(before, event.seat)} is disconnected and has {event.extra_ms / 1000:g} s more"
+    return f"{who(before, event.seat)} is disconnected and has {event.extra_ms / 1000:g} s more for this decision"
 
 
 def _protected(before: Table, event: table.PlayerProtected, _: Table) -> str:
-    return f"{who(before, event.seat)} is disconnected and counts as all-in for what is wagered"
+    stays = f"{who(before, event.seat)} ran out of time while disconnected, and counts as all-in for what is wagered"
+    return f"{stays}, after {_time_used(event)}"
 
 
-def _voided(_: Table, event: table.HandVoided, __: Table) -> str:
-    returned = f"; {sum(event.rake_returned)} of rake are returned" if sum(event.rake_returned) else ""
-    return f"hand {event.number} is cancelled: every stack is what it was before it{returned}"
+def _voided(before: Table, event: table.HandVoided, _: Table) -> Iterator[str]:
+    after_s = (event.voided_at - event.started_at).total_seconds()
+    yield f"hand {event.number} is cancelled after {after_s:.1f} s: all is as it was before it, and its cards are void"
+    if sum(event.rake_returned):
+        yield f"{sum(event.rake_returned)} of rake are not due any more"
+    dealt_in = before.hand.players if before.hand is not None else {}
+    for record in event.seats:
+        if record.seat in dealt_in:
+            yield f"{record.player} (seat {record.seat}) has {record.stack} again"
+
+
+def _options_changed(before: Table, event: table.OptionsChanged, _: Table) -> Iterator[str]:
+    yield "the table's options change from the next hand on"
+    if before.config is not None:
+        for each in differences(before.config, event.config):
+            yield f"  {each.field}: {each.recorded} becomes {each.derived}"
+
+
+def _closed(_: Table, event: table.TableClosed, __: Table) -> str:
+    return "the table is closed" + (": too few had played for too long" if event.reason == "broken" else "")
 
 
 def _plain(text: str) -> Callable[[Table, Any, Table], str]:
@@ -201,10 +229,10 @@ def _plain(text: str) -> Callable[[Table, Any, Table], str]:
 
 PHRASES: Final[dict[type[Event], Callable[[Table, Any, Table], str | Iterator[str]]]] = {
     table.TableOpened: _plain("the table is opened"),
-    table.OptionsChanged: _plain("the table's options change from the next hand on"),
+    table.OptionsChanged: _options_changed,
     table.TablePaused: _plain("the table is paused: no further hand starts"),
     table.TableResumed: _plain("the table is open again"),
-    table.TableClosed: _plain("the table is closed"),
+    table.TableClosed: _closed,
     table.TableRestated: _plain("the table's state is restated"),
     **SEAT_PHRASES,
     table.HandStarted: _hand_started,

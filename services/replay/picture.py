@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from contracts.cards import Street
-from services.aggregate.debts import debt
+from services.aggregate.debts import debt, later
 from services.aggregate.table import Hand, Table
 from services.replay.narration import moment
 from services.replay.phrases import pots_of
@@ -21,6 +21,14 @@ def picture(table: Table) -> Iterator[str]:
         yield from _hand(table.hand)
     for seat in sorted(table.seats):
         yield _seat(table, seat)
+    for seat in sorted(table.reservations):
+        kept = table.reservations[seat]
+        asked = f", the cashier is asked for {kept.buy_in} (request {kept.number})" if kept.buy_in else ""
+        yield f"Seat {seat}: kept for {kept.player} until {moment(kept.expires)}{asked}"
+    if table.waiting:
+        yield f"Waiting for a seat: {', '.join(table.waiting)}"
+    if table.next_config is not None:
+        yield "The options change with the next hand"
     owed = debt(table)
     if owed is not None:
         when = f", due {moment(owed.due)}" if owed.due is not None else ", at once"
@@ -40,7 +48,20 @@ def _hand(hand: Hand) -> Iterator[str]:
         options = ["fold", *(["check"] if turn.check else []), *([f"call {turn.call}"] if turn.call else [])]
         if turn.wager is not None:
             options.append(f"{turn.wager} to {turn.minimum}..{turn.maximum}")
-        yield f"Turn: seat {turn.seat} ({', '.join(options)}), {opened}"
+        yield f"Turn: seat {turn.seat} ({', '.join(options)}), {opened}{_until(hand)}"
+
+
+def _until(hand: Hand) -> str:
+    """When the open turn is over; said of those that may last longer than the table's usual time."""
+    turn = hand.turn
+    if turn is None or hand.turn_opened is None or not (turn.bank_ms or hand.extra_ms):
+        return ""
+    ends = moment(later(hand.turn_opened, turn.act_ms + turn.bank_ms + hand.extra_ms))
+    parts = [
+        *([f"{turn.bank_ms / 1000:g} s of time bank"] if turn.bank_ms else []),
+        *([f"{hand.extra_ms / 1000:g} s for who is disconnected"] if hand.extra_ms else []),
+    ]
+    return f", ends {ends} with {' and '.join(parts)}"
 
 
 def _is_between_streets(hand: Hand) -> bool:
@@ -72,11 +93,14 @@ def _seat(table: Table, seat: int) -> str:
         *(["leaving"] if record.leaving else []),
         *([f"owes {record.owes}"] if record.owes != "none" else []),
         *([f"adds {record.top_up} after the hand"] if record.top_up else []),
+        *([f"asks for {record.requested} (request {record.request})"] if record.request is not None else []),
+        *([] if record.connected else ["disconnected"]),
+        *([f"time bank {record.time_bank / 1000:g} s"] if record.time_bank else []),
     ]
     if player is None:
         state = f"{record.stack}"
     else:
-        folded = ", folded" if player.folded else ""
+        folded = ", folded" if player.folded else ", counts as all-in" if player.protected else ""
         state = f"{player.stack} behind, {player.street_total} on this street, {player.total} in the hand{folded}"
     return f"Seat {seat}: {record.player}, {state}{''.join(f', {mark}' for mark in marks)}"
 

@@ -13,6 +13,12 @@ SITS_OUT: Final = {
     "no_chips": "no chips left",
     "table_paused": "the table is paused",
 }
+LEAVES: Final = {
+    "asked": "leaves seat {seat}",
+    "removed": "is removed from seat {seat}",
+    "sat_out": "sat out too long and loses seat {seat}, paid out",
+    "table_closed": "leaves seat {seat}, for the table closes,",
+}
 
 
 def who(state: Table, seat: Seat) -> str:
@@ -29,7 +35,7 @@ def _seated(_: Table, event: table.PlayerSeated, __: Table) -> str:
 
 def _left(_: Table, event: table.PlayerLeft, __: Table) -> str:
     unused = f", and {event.unused} that were still to be added" if event.unused else ""
-    return f"{event.player} leaves seat {event.seat} with {event.stack}{unused}"
+    return f"{event.player} {LEAVES[event.reason].format(seat=event.seat)} with {event.stack}{unused}"
 
 
 def _topped_up(before: Table, event: seats.StackToppedUp, _: Table) -> str:
