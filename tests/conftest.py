@@ -33,8 +33,15 @@ CHAOS = tuple(Path(__file__).parent / name for name in ("cluster", "damage", "fa
 """Folders whose tests break servers, disks and processes: they take their time, and run when they are asked for."""
 
 
+WHOLE_HOUSES = Path(__file__).parent / "simulation"
+"""Its tests each play many hands in a whole house: they are slow, and no unit tests."""
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Marks the tests that break things, and leaves them out unless `-m` or a path asks for them."""
+    for item in items:
+        if WHOLE_HOUSES in item.path.parents:
+            item.add_marker(pytest.mark.slow)
     chaos = [item for item in items if any(folder in item.path.parents for folder in CHAOS)]
     for item in chaos:
         item.add_marker(pytest.mark.chaos)
