@@ -48,7 +48,8 @@ DUTY_OF: Final[dict[Duty, Service]] = {
     "break_table": "table",
     "restate": "table",
 }
-_EPOCH: Final[Instant] = datetime.min.replace(tzinfo=UTC)
+AT_ONCE: Final[Instant] = datetime.min.replace(tzinfo=UTC)
+"""When what is owed at once has been owed since, where nothing else says it."""
 NEVER: Final[Instant] = datetime.max.replace(tzinfo=UTC)
 """When what lasts longer than any calendar goes is over."""
 LASTING_MAX: Final = 1024
@@ -99,14 +100,23 @@ def _first(table: Table, owed: list[Debt]) -> Debt | None:
     """The debt that was due first; what is owed at once has been since the last hand ended."""
     if len(owed) < 2:  # noqa: PLR2004 - nothing to compare
         return owed[0] if owed else None
-    at_once = table.last_ended or _EPOCH
+    at_once = table.last_ended or AT_ONCE
     return min(owed, key=lambda each: each.due if each.due is not None else at_once)
+
+
+def free_seats(table: Table) -> tuple[Seat, ...]:
+    """The seats that nobody holds or has kept, and that are still there after the hand in progress."""
+    config, soon = table.config, table.next_config
+    if config is None:
+        return ()
+    seats = config.seats if soon is None else min(config.seats, soon.seats)
+    return tuple([seat for seat in range(1, seats + 1) if seat not in table.seats and seat not in table.reservations])
 
 
 def _seats_due(table: Table) -> list[Debt]:
     """What is owed for seats that nobody holds: the next in the waiting list gets one, and no reservation lasts."""
-    config, owed = table.config, []
-    if table.waiting and config is not None and len(table.seats) + len(table.reservations) < config.seats:
+    owed = []
+    if table.waiting and free_seats(table):
         owed.append(_owed("offer_seat"))
     if table.reservations:
         owed.append(_owed("release_seat", min(kept.expires for kept in table.reservations.values())))
@@ -114,15 +124,21 @@ def _seats_due(table: Table) -> list[Debt]:
 
 
 def vacating(table: Table) -> list[Debt]:
-    """When who sits out loses the seat: after a time, or after so many missed big blinds (R11)."""
+    """When who sits out loses the seat (R11)."""
     options = table.config.options if table.config is not None else Options()
-    owed = []
-    for record in table.seats.values():
-        if options.sit_out_blinds and record.sitting_out and record.missed >= options.sit_out_blinds:
-            owed.append(_owed("vacate_seat"))
-        elif options.sit_out_ms and record.sitting_out and record.sat_out_at is not None:
-            owed.append(_owed("vacate_seat", later(record.sat_out_at, options.sit_out_ms)))
-    return owed
+    lost = [loses_seat(options, record) for record in table.seats.values()]
+    return [_owed("vacate_seat", None if due == AT_ONCE else due) for due in lost if due is not None]
+
+
+def loses_seat(options: Options, record: SeatRecord) -> Instant | None:
+    """When who sits out loses the seat: after a time, or after so many missed big blinds (R11); None: never."""
+    if not record.sitting_out:
+        return None
+    if options.sit_out_blinds and record.missed >= options.sit_out_blinds:
+        return AT_ONCE
+    if options.sit_out_ms and record.sat_out_at is not None:
+        return later(record.sat_out_at, options.sit_out_ms)
+    return None
 
 
 def _break_over(table: Table) -> Instant | None:

@@ -2,10 +2,13 @@
 
 from typing import NamedTuple
 
+from contracts.commit import Cause
 from contracts.data import CHIPS_MAX, Chips, Instant
 from contracts.games import TableConfig
+from contracts.outcomes import Allowed, Rejected
+from services.aggregate.debts import later
 from services.aggregate.table import Table
-from services.table.hands import RETURN_WINDOW
+from services.table.refusals import refuse
 
 
 class Range(NamedTuple):
@@ -23,8 +26,18 @@ class Range(NamedTuple):
 
 
 def room_for(table: Table) -> Chips:
-    """How many chips more the table holds: all of them together, queued ones included, must be an amount (R143)."""
-    return CHIPS_MAX - sum(record.stack + record.top_up for record in table.seats.values())
+    """How many chips more the table holds: all together, queued and asked for, must be an amount (R143)."""
+    held = sum(record.stack + record.top_up + record.requested for record in table.seats.values())
+    return CHIPS_MAX - held - sum(kept.buy_in for kept in table.reservations.values())
+
+
+def overfull(table: Table, cause: Cause, amount: Chips) -> Rejected | None:
+    """A refusal of chips with which those of the table together would be more than an amount can be."""
+    room = room_for(table)
+    if amount <= room:
+        return None
+    message = f"All chips of a table together are {CHIPS_MAX} at most: {room} more."
+    return refuse(table, cause, "buy_in_out_of_range", message, Allowed(minimum=min(1, room), maximum=room))
 
 
 def top_up_range(config: TableConfig, stack: Chips) -> Range:
@@ -46,7 +59,7 @@ def buy_in_range(table: Table, config: TableConfig, player: str, at: Instant) ->
     least, most = max(1, config.buy_in.minimum), config.buy_in.maximum
     if config.limit == "fixed_limit" or config.money == "play":
         return Range(least, most)
-    left_with = max(
-        (left.stack for left in table.departures if left.player == player and at < left.at + RETURN_WINDOW), default=0
-    )
+    lately = [left for left in table.departures if left.player == player]
+    window_ms = config.options.rathole_ms
+    left_with = max((left.stack for left in lately if at < later(left.at, window_ms)), default=0)
     return Range(max(least, left_with), most if most is None else max(most, left_with))

@@ -1,16 +1,24 @@
 """What the table decides: which commands change it and how, and what it owes by itself. Pure: time is an argument."""
 
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 from contracts.commands import (
     COMMAND_VERSION,
     Act,
+    AdjustStack,
     AnyCommand,
+    ChangeOptions,
     CloseTable,
+    ConfirmRequest,
+    JoinWaitingList,
     LeaveTable,
+    LeaveWaitingList,
     OpenTable,
     PauseTable,
+    ReleaseSeat,
+    RemovePlayer,
+    ReserveSeat,
     ResumeTable,
     ReturnToPlay,
     SitOut,
@@ -20,34 +28,31 @@ from contracts.commands import (
 from contracts.commit import Cause
 from contracts.data import Instant
 from contracts.events import AnyEvent
-from contracts.events.table import TableClosed, TablePaused, TableResumed
 from contracts.games import RULES_VERSION, TableConfig
 from contracts.outcomes import Accepted, Allowed, Rejected
-from contracts.subjects import ActorKind
 from services.aggregate.debts import debt
 from services.aggregate.fold import command_digest
 from services.aggregate.table import Hand, Table
-from services.table import acting, play, seats
+from services.table import (
+    acting,
+    breaking,
+    changing,
+    operators,
+    play,
+    requests,
+    reservations,
+    seats,
+    taking,
+    top_ups,
+    waiting_list,
+)
 from services.table.deadlines import act_for_player
-from services.table.hands import end, left, restate, start
+from services.table.hands import end, restate, start
 from services.table.opening import open_table
 from services.table.refusals import refuse
+from services.table.senders import not_allowed
 
 type Decision = tuple[AnyEvent, ...] | Rejected
-
-_SENDERS: Final[dict[type[AnyCommand], tuple[ActorKind, ...]]] = {
-    OpenTable: ("lobby", "operator"),
-    TakeSeat: ("lobby",),
-    LeaveTable: ("player", "lobby"),
-    SitOut: ("player", "lobby"),
-    ReturnToPlay: ("player", "lobby"),
-    TopUp: ("lobby",),
-    Act: ("player",),
-    PauseTable: ("operator", "lobby"),
-    ResumeTable: ("operator", "lobby"),
-    CloseTable: ("operator", "lobby"),
-}
-"""Who may send what."""
 
 
 def decide(table: Table, cause: Cause, at: Instant) -> Decision:
@@ -64,29 +69,7 @@ def decide(table: Table, cause: Cause, at: Instant) -> Decision:
         return open_table(table, cause, command)
     if config is None:
         return _no_table(table, cause)
-    if isinstance(command, Act):
-        return acting.act(table, config, cause, command, moment)
-    return _at_the_table(table, config, cause, moment)
-
-
-def _at_the_table(table: Table, config: TableConfig, cause: Cause, at: Instant) -> Decision:
-    match cause.command:
-        case TakeSeat() as command:
-            return seats.take_seat(table, config, cause, command, at)
-        case LeaveTable() as command:
-            return seats.leave_table(table, cause, command, at)
-        case SitOut() as command:
-            return seats.sit_out(table, cause, command)
-        case ReturnToPlay() as command:
-            return seats.return_to_play(table, config, cause, command)
-        case TopUp() as command:
-            return seats.top_up(table, config, cause, command)
-        case PauseTable():
-            return _pause(table, cause)
-        case ResumeTable():
-            return _resume(table, cause)
-        case _:
-            return _close(table, cause, at)
+    return _COMMANDS[type(command)](table, config, cause, command, moment)
 
 
 def owes(table: Table, at: Instant) -> tuple[AnyEvent, ...]:
@@ -167,7 +150,7 @@ def _unfit(table: Table, cause: Cause) -> Rejected | None:
     if not table.hands - 1 <= command.hand <= table.hands:
         message = f"The table is at hand {table.hands}; a command seen from hand {command.hand} came too late or early."
         return refuse(table, cause, "stale", message, Allowed(hand=table.hands))
-    return _not_allowed(table, cause)
+    return not_allowed(table, cause)
 
 
 def _no_table(table: Table, cause: Cause) -> Rejected:
@@ -181,60 +164,41 @@ def _taken(table: Table, cause: Cause, why: str) -> Rejected:
     return refuse(table, cause, "duplicate_id", message, Allowed(hand=table.hands))
 
 
-def _not_allowed(table: Table, cause: Cause) -> Rejected | None:
-    """Whether this sender may not send this command, or not for that player."""
-    actor, command = cause.actor, cause.command
-    senders = _SENDERS[type(command)]
-    if actor.kind not in senders:
-        who = "An operator" if actor.kind == "operator" else f"A {actor.kind}"
-        message = f"{who} cannot send this command; {' or '.join(senders)} can."
-        return refuse(table, cause, "not_allowed", message, Allowed(actors=senders))
-    if not isinstance(command, LeaveTable | SitOut | ReturnToPlay):
-        return None
-    if actor.kind == "player" and command.player not in (None, actor.name):
-        message = "A player sends commands for nobody else; leave `player` out."
-        return refuse(table, cause, "not_allowed", message, Allowed(actors=("lobby",)))
-    if actor.kind == "lobby" and command.player is None:
-        message = "A lobby says in `player` whom the command is for."
-        return refuse(table, cause, "not_allowed", message, Allowed(actors=("player",)))
-    return None
-
-
-def _pause(table: Table, cause: Cause) -> Decision:
-    if table.status == "paused":
-        message = "The table is paused already; resume_table ends it."
-        return refuse(table, cause, "paused", message, Allowed(actions=("resume_table",)))
-    return (TablePaused(),)
-
-
-def _resume(table: Table, cause: Cause) -> Decision:
-    if table.status != "paused":
-        message = "The table is not paused; only pause_table is accepted."
-        return refuse(table, cause, "not_paused", message, Allowed(actions=("pause_table",)))
-    return (TableResumed(),)
-
-
-def _close(table: Table, cause: Cause, at: Instant) -> Decision:
-    if table.hand is not None:
-        message = f"Hand {table.hand.number} is in progress; pause the table and close it when the hand has ended."
-        return refuse(table, cause, "hand_in_progress", message, _until_it_ends(table, table.hand))
-    return (*(left(record, at) for record in table.seats.values()), TableClosed())
-
-
-def _until_it_ends(table: Table, hand: Hand) -> Allowed:
-    return Allowed(hand=hand.number, actions=() if table.status == "paused" else ("pause_table",))
-
-
 def _hand(table: Table) -> Hand:
     assert table.hand is not None  # this duty arises in a hand only
     return table.hand
 
+
+_COMMANDS: Final[dict[type[AnyCommand], Callable[[Table, TableConfig, Cause, Any, Instant], Decision]]] = {
+    Act: acting.act,
+    TakeSeat: taking.take_seat,
+    ReserveSeat: reservations.reserve_seat,
+    ReleaseSeat: lambda table, _, cause, command, __: reservations.release_seat(table, cause, command),
+    JoinWaitingList: lambda table, _, cause, command, __: waiting_list.join(table, cause, command),
+    LeaveWaitingList: lambda table, _, cause, command, __: waiting_list.leave(table, cause, command),
+    ConfirmRequest: lambda table, config, cause, command, _: requests.confirm(table, config, cause, command),
+    LeaveTable: lambda table, _, cause, command, at: seats.leave_table(table, cause, command, at),
+    SitOut: lambda table, _, cause, command, at: seats.sit_out(table, cause, command, at),
+    ReturnToPlay: lambda table, config, cause, command, _: seats.return_to_play(table, config, cause, command),
+    TopUp: lambda table, config, cause, command, _: top_ups.top_up(table, config, cause, command),
+    PauseTable: lambda table, _, cause, __, ___: operators.pause(table, cause),
+    ResumeTable: lambda table, _, cause, __, ___: operators.resume(table, cause),
+    CloseTable: lambda table, config, cause, _, at: breaking.close(table, config, cause, at),
+    ChangeOptions: changing.change_options,
+    RemovePlayer: lambda table, _, cause, command, at: operators.remove_player(table, cause, command, at),
+    AdjustStack: lambda table, _, cause, command, at: operators.adjust_stack(table, cause, command, at),
+}
+"""What the table does on each command."""
 
 _DUTIES: Final[dict[str, Callable[[Table, TableConfig, Instant], tuple[AnyEvent, ...]]]] = {
     "start_hand": lambda table, _, at: start(table, at),
     "act_for_player": lambda table, config, at: act_for_player(table, config, _hand(table), at),
     "close_betting": lambda table, config, _: play.closed(config, _hand(table).copy()),
     "end_hand": lambda table, _, at: end(table, _hand(table), at),
+    "offer_seat": waiting_list.offer,
+    "release_seat": lambda table, _, at: reservations.expire(table, at),
+    "vacate_seat": breaking.vacate,
+    "break_table": breaking.break_up,
     "restate": lambda table, _, at: restate(table, at),
 }
 """What the table does for each of its duties."""

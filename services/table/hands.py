@@ -1,18 +1,23 @@
 """How a hand starts and how it ends (R12, R30), and what the end of a hand brings (R7, R8, R11, R120)."""
 
 from datetime import timedelta
-from typing import Final
+from typing import Final, Literal
 
 from contracts.cards import SeatAmount
-from contracts.data import Chips, Instant
+from contracts.data import Chips, Instant, Seat
 from contracts.events import AnyEvent
-from contracts.events.seats import StackToppedUp
-from contracts.events.state import Acceptance, SeatRecord, TableRecord
+from contracts.events.seats import StackToppedUp, TopUpReleased
+from contracts.events.state import Acceptance, Departure, SeatRecord, TableRecord
 from contracts.events.table import HandEnded, PlayerLeft, PlayerSatOut, TableRestated
+from contracts.games import Options
+from services.aggregate.debts import later
 from services.aggregate.evolve import replace
 from services.aggregate.table import Hand, Table
 from services.table.blinds import hand_started, posts
 from services.table.button import Seating, seating
+
+type SitOutReason = Literal["asked", "timed_out", "no_chips"]
+type DepartureReason = Literal["asked", "removed", "sat_out", "table_closed"]
 
 MEMORY: Final = timedelta(minutes=10)
 """For so long at least a command that came again gets its first answer, whatever was played meanwhile."""
@@ -20,8 +25,8 @@ LASTING_MAX: Final = 200
 """So many commands are remembered for that long, beside those of the last two hands."""
 KNOWN_MAX: Final = 1000
 """So many commands are remembered at most: what is stated has to fit into one message."""
-RETURN_WINDOW: Final = timedelta(minutes=120)
-"""How long the table remembers with how much a player left (R10)."""
+DEPARTURES_MAX: Final = 1000
+"""So many departures are remembered at most, the last ones (R10): they are stated in every hand."""
 
 
 def start(table: Table, at: Instant) -> tuple[AnyEvent, ...]:
@@ -52,8 +57,13 @@ def _record(table: Table, seated: Seating, at: Instant) -> TableRecord:
         )
         for record in table.seats.values()
     )
-    departures = tuple(left for left in table.departures if left.at + RETURN_WINDOW > at)
-    return replace(table.record(_known(table, table.hands, at)), seats=seats, departures=departures)
+    return replace(table.record(_known(table, table.hands, at)), seats=seats, departures=_remembered(table, at))
+
+
+def _remembered(table: Table, at: Instant) -> tuple[Departure, ...]:
+    """Who left so lately that the return rule still asks with how much (R10)."""
+    window_ms = table.config.options.rathole_ms if table.config is not None else 0
+    return tuple([left for left in table.departures if later(left.at, window_ms) > at][-DEPARTURES_MAX:])
 
 
 def _known(table: Table, hand: int, at: Instant) -> tuple[Acceptance, ...]:
@@ -91,18 +101,23 @@ def end(table: Table, hand: Hand, at: Instant) -> tuple[AnyEvent, ...]:
     for record in table.seats.values():
         stack = stacks.get(record.seat, record.stack)
         if record.leaving:
-            events.append(left(replace(record, stack=stack), at))
+            events.extend(departs(replace(record, stack=stack), at))
         elif stack == 0 or record.top_up or record.away:
-            events.extend(_settled(table, record, stack))
+            events.extend(_settled(table, record, stack, at))
     return tuple(events)
 
 
-def left(record: SeatRecord, at: Instant) -> PlayerLeft:
-    """The player goes with the whole stack (R9)."""
-    return PlayerLeft(seat=record.seat, player=record.player, stack=record.stack, at=at, unused=record.top_up)
+def departs(record: SeatRecord, at: Instant, reason: DepartureReason = "asked") -> tuple[AnyEvent, ...]:
+    """The player goes with the whole stack (R9); a top-up that the cashier has not answered will not come in."""
+    left = PlayerLeft(
+        seat=record.seat, player=record.player, stack=record.stack, at=at, unused=record.top_up, reason=reason
+    )
+    if record.request is None:
+        return (left,)
+    return TopUpReleased(seat=record.seat, player=record.player, request=record.request, reason="left"), left
 
 
-def _settled(table: Table, record: SeatRecord, stack: Chips) -> list[AnyEvent]:
+def _settled(table: Table, record: SeatRecord, stack: Chips, at: Instant) -> list[AnyEvent]:
     """What the end of a hand brings for a player who stays: queued chips, then sitting out."""
     events: list[AnyEvent] = []
     if record.top_up:
@@ -110,10 +125,17 @@ def _settled(table: Table, record: SeatRecord, stack: Chips) -> list[AnyEvent]:
         events.append(topped)
         stack = topped.stack
     if stack == 0 and not record.sitting_out:
-        events.append(PlayerSatOut(seat=record.seat, reason="no_chips"))
+        events.append(sat_out(table, record.seat, "no_chips", at))
     elif record.away:
-        events.append(PlayerSatOut(seat=record.seat, reason="timed_out" if record.timed_out else "asked"))
+        events.append(sat_out(table, record.seat, "timed_out" if record.timed_out else "asked", at))
     return events
+
+
+def sat_out(table: Table, seat: Seat, reason: SitOutReason, at: Instant) -> PlayerSatOut:
+    """The player sits out; since when stands there where the table has a limit to it (R11)."""
+    options = table.config.options if table.config is not None else Options()
+    limited = options.sit_out_ms or options.sit_out_blinds
+    return PlayerSatOut(seat=seat, reason=reason, at=at if limited else None)
 
 
 def topped_up(table: Table, record: SeatRecord, stack: Chips, amount: Chips) -> StackToppedUp:
@@ -125,4 +147,5 @@ def topped_up(table: Table, record: SeatRecord, stack: Chips, amount: Chips) -> 
     limits = table.config.buy_in
     room = amount if limits.maximum is None else max(0, limits.maximum - stack)
     added = 0 if stack == 0 and amount < limits.minimum else min(amount, room)
-    return StackToppedUp(seat=record.seat, amount=added, stack=stack + added, unused=amount - added)
+    player = record.player if table.config.bankroll == "cashier" else None
+    return StackToppedUp(seat=record.seat, amount=added, stack=stack + added, unused=amount - added, player=player)

@@ -23,15 +23,23 @@ RULES_KNOWN = tuple(range(1, RULES_VERSION + 1))
 
 def open_table(table: Table, cause: Cause, command: OpenTable) -> tuple[AnyEvent, ...] | Rejected:
     """Opens a table that this release can deal at, and whose configuration makes sense."""
-    rules = command.config.options.rules
-    if rules > RULES_VERSION:
-        message = f"Rules {rules} are not known here; the newest are {RULES_VERSION}."
-        return refuse(table, cause, "unsupported_version", message, Allowed(versions=RULES_KNOWN))
+    refusal = unknown_rules(table, cause, command.config)
+    if refusal is not None:
+        return refusal
     faults = "; ".join(faults_of(command.config))
     if faults:
         message = f"No table can be opened like this: {faults}."
         return refuse(table, cause, "malformed", message, Allowed(actions=("open_table",)))
     return (TableOpened(config=command.config),)
+
+
+def unknown_rules(table: Table, cause: Cause, config: TableConfig) -> Rejected | None:
+    """The refusal of a configuration by whose rules this release cannot play."""
+    rules = config.options.rules
+    if rules <= RULES_VERSION:
+        return None
+    message = f"Rules {rules} are not known here; the newest are {RULES_VERSION}."
+    return refuse(table, cause, "unsupported_version", message, Allowed(versions=RULES_KNOWN))
 
 
 def faults_of(config: TableConfig) -> Iterator[str]:

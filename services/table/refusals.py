@@ -39,6 +39,12 @@ _PASSING: Final[frozenset[Code]] = frozenset(
         "illegal_action",
         "below_minimum",
         "above_maximum",
+        "no_request",
+        "seat_reserved",
+        "already_waiting",
+        "not_waiting",
+        "already_connected",
+        "already_disconnected",
     }
 )
 """What the table may no longer say a moment later: a second copy of the command could be accepted."""
@@ -48,9 +54,10 @@ def refused_events(rejected: Rejected, cause: Cause) -> tuple[AnyEvent, ...]:
     """The events that make a refusal final; () where it is not written down.
 
     A refusal that rests on the table's passing state is in the log if wallets may depend on it: if a lobby or an
-    operator asked. A player's is not, for players must not be able to fill the log.
+    operator asked. A player's is not, for players must not be able to fill the log; nor the cashier's, which asks
+    again under another id as long as the log shows that it has to.
     """
-    if cause.actor.kind == "player" or rejected.code not in _PASSING:
+    if cause.actor.kind in ("player", "cashier") or rejected.code not in _PASSING:
         return ()
     return (CommandRefused(code=rejected.code, message=rejected.message, allowed=rejected.allowed),)
 

@@ -1,0 +1,64 @@
+"""Chips that are added to a stack: at once, after the hand, or when the cashier has moved them (R7, R8)."""
+
+from contracts.commands import TopUp
+from contracts.commit import Cause
+from contracts.events import AnyEvent
+from contracts.events.seats import TopUpQueued, TopUpRequested
+from contracts.events.state import SeatRecord
+from contracts.games import TableConfig
+from contracts.outcomes import Allowed, Rejected
+from services.aggregate.table import Table
+from services.table.buy_ins import overfull, top_up_range
+from services.table.hands import topped_up
+from services.table.refusals import refuse
+from services.table.seats import in_hand, record_of
+
+type Decision = tuple[AnyEvent, ...] | Rejected
+
+
+def top_up(table: Table, config: TableConfig, cause: Cause, command: TopUp) -> Decision:
+    """Adds chips, for a player who is in a hand after it, as far as the maximum lets them in (R7, C07).
+
+    At once they come in as a whole or not at all: nobody has to read in the log how much of them was taken. Where the
+    chips are the cashier's, it is asked for them first.
+    """
+    record = record_of(table, cause, command.player)
+    if isinstance(record, Rejected):
+        return record
+    if command.amount == 0:
+        return refuse(table, cause, "below_minimum", "A top-up adds at least one chip.", Allowed(minimum=1))
+    refusal = _refused(table, config, cause, command, record)
+    if refusal is not None:
+        return refusal
+    if config.bankroll == "cashier":
+        request = table.n + 1
+        return (TopUpRequested(seat=record.seat, player=record.player, request=request, amount=command.amount),)
+    if in_hand(table, record.seat):
+        return (queued(record, command.amount),)
+    return (topped_up(table, record, record.stack, command.amount),)
+
+
+def queued(record: SeatRecord, amount: int, request: int | None = None) -> TopUpQueued:
+    """Chips that wait for the end of the hand, with those that wait already."""
+    return TopUpQueued(seat=record.seat, amount=amount, queued=record.top_up + amount, request=request)
+
+
+def _refused(table: Table, config: TableConfig, cause: Cause, command: TopUp, record: SeatRecord) -> Rejected | None:
+    if config.bankroll == "cashier" and record.request is not None:
+        message = (
+            f"A top-up of {record.requested} is with the cashier; another one can be asked for when that is answered."
+        )
+        return refuse(table, cause, "illegal_action", message, Allowed(number=record.request, hand=table.hands))
+    if config.bankroll == "cashier" and record.leaving:
+        message = f"The player leaves when hand {table.hands} has ended, and cannot add chips any more."
+        return refuse(table, cause, "illegal_action", message, Allowed(hand=table.hands))
+    too_much = overfull(table, cause, command.amount)
+    if too_much is not None or in_hand(table, record.seat):
+        return too_much
+    bounds = top_up_range(config, record.stack)
+    if bounds.holds(command.amount):
+        return None
+    message = f"To a stack of {record.stack} are added {bounds}; {command.amount} is not."
+    if bounds.maximum == 0:
+        message = "The stack is at the table's maximum."
+    return refuse(table, cause, "buy_in_out_of_range", message, Allowed(minimum=bounds.minimum, maximum=bounds.maximum))
