@@ -67,11 +67,14 @@ class Reservation(Data, frozen=True):
 
 
 class SeatOwed(Data, frozen=True):
-    """What a seat owes, and whether its player posts that or waits for the big blind (R21, R25)."""
+    """What a seat owed before a hand, and its time bank; `SeatRecord` says what each field means (R117, R122)."""
 
     seat: Seat
-    owes: Owed
+    owes: Owed = "none"
     choice: Literal["wait", "post"] = "wait"
+    missed: int = 0
+    time_bank: Milliseconds = 0
+    bank_hands: int = 0
 
 
 class Positions(Data, frozen=True):

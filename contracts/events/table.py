@@ -123,7 +123,7 @@ class HandStarted(Event, tag="hand_started", frozen=True):
 
     `table` is the state before the posts; `players`, in dealing order (the first seat left of the button first), the
     one after them. `pot` counts every chip posted. `turn` opens when the hole cards are dealt (R150). `owed`: what the
-    seats owed before this hand, where the hand changes it (from rules 2 on; R122).
+    seats owed before this hand, and their time banks, where the hand changes them (from rules 2 on; R122).
     """
 
     number: int

@@ -24,6 +24,7 @@ type Duty = Literal[
     "end_hand",
     "start_hand",
     "act_for_player",
+    "extend_turn",
     "offer_seat",
     "release_seat",
     "vacate_seat",
@@ -42,6 +43,7 @@ DUTY_OF: Final[dict[Duty, Service]] = {
     "end_hand": "table",
     "start_hand": "table",
     "act_for_player": "table",
+    "extend_turn": "table",
     "offer_seat": "table",
     "release_seat": "table",
     "vacate_seat": "table",
@@ -174,8 +176,19 @@ def _in_hand(table: Table, hand: Hand) -> Debt | None:
         return _owed("close_betting")
     if hand.turn_number is None:
         return _owed("deal_board", street=hand.street)
+    if _extends(table, hand, hand.turn.seat):
+        return _owed("extend_turn")
     acting = _owed("act_for_player", _turn_over(table, hand, hand.turn.seat))
     return _first(table, [acting, *_seats_due(table)])
+
+
+def _extends(table: Table, hand: Hand, seat: Seat) -> bool:
+    """Whether the open turn lasts longer than it does so far: its player is disconnected, once a decision (R118)."""
+    extra_ms = table.config.options.disconnect_ms if table.config is not None else 0
+    if extra_ms == 0 or hand.extra_ms:
+        return False
+    record = table.seats[seat]
+    return not (record.connected or record.away or record.leaving)
 
 
 def _turn_over(table: Table, hand: Hand, seat: Seat) -> Instant | None:

@@ -74,11 +74,9 @@ def _restated(table: Table, event: table_events.TableRestated) -> None:
 
 
 def _before(record: TableRecord, owed: tuple[SeatOwed, ...]) -> tuple[SeatRecord, ...]:
-    debts = {each.seat: each for each in owed}
-    return tuple(
-        replace(seat, owes=debts[seat.seat].owes, choice=debts[seat.seat].choice) if seat.seat in debts else seat
-        for seat in record.seats
-    )
+    """The seats as they were before the hand: a table's record says what they owe from the hand on (R122)."""
+    changed = {each.seat: msgspec.structs.asdict(each) for each in owed}
+    return tuple(replace(seat, **changed[seat.seat]) if seat.seat in changed else seat for seat in record.seats)
 
 
 def _hand_started(table: Table, event: table_events.HandStarted) -> None:

@@ -12,6 +12,7 @@ from services.aggregate.evolve import replace
 from services.aggregate.table import Hand, Table
 from services.table import play
 from services.table.refusals import actions, legal, refuse
+from services.table.time_banks import banks
 
 
 def act(table: Table, config: TableConfig, cause: Cause, command: Act, at: Instant) -> tuple[AnyEvent, ...] | Rejected:
@@ -37,7 +38,8 @@ def act(table: Table, config: TableConfig, cause: Cause, command: Act, at: Insta
     if isinstance(decision, Rejected):
         return decision
     action, amount = decision
-    events = play.act(config, hand, hand.players[turn.seat], action, amount, at)
+    held = banks(config.options, table.seats.values())
+    events = play.act(config, hand, hand.players[turn.seat], action, amount, at, held)
     if record.away:  # a game action says that the player is back (R119)
         return PlayerReturned(seat=record.seat, owes=record.owes, choice=record.choice), *events
     return events

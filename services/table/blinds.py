@@ -4,13 +4,14 @@ from collections.abc import Iterable
 from typing import Final
 
 from contracts.data import Chips, Instant, Seat
-from contracts.events.state import HandPlayer, Owed, Positions, Post, PostKind, SeatRecord, TableRecord
+from contracts.events.state import HandPlayer, Owed, Positions, Post, PostKind, SeatOwed, SeatRecord, TableRecord
 from contracts.events.table import HandStarted
 from contracts.games import TableConfig
 from services.aggregate.table import Hand, Table
 from services.table.betting.limits import LIMITS
 from services.table.betting.turn import clockwise, first_turn
 from services.table.button import Seating
+from services.table.time_banks import banked, banks
 
 PLAYERS_TO_STRADDLE: Final = 3
 """Heads-up nobody sits left of the big blind who is not a blind already (R147)."""
@@ -86,8 +87,11 @@ def hand_started(
     dealt: Iterable[Seat],
     posts: tuple[Post, ...],
     record: TableRecord | None = None,
+    owed: tuple[SeatOwed, ...] = (),
 ) -> HandStarted:
     """The hand that begins with these positions, players and posts; `record` restates the table, if not as it is.
+
+    `owed`: what was owed before it (R122).
 
     Raises ValueError on a table that was never opened, KeyError on a seat that nobody holds.
     """
@@ -110,16 +114,18 @@ def hand_started(
         pot=sum(post.amount for post in posts),
         betting=LIMITS[config.limit].posted(config, level, straddle),
     )
+    stated = record if record is not None else table.record(tuple(table.accepted.values()))
     return HandStarted(
         number=hand.number,
         rules=hand.rules,
-        table=record if record is not None else table.record(tuple(table.accepted.values())),
+        table=stated,
         positions=positions,
         players=players,
         posts=posts,
         pot=hand.pot,
         betting=hand.betting,
-        turn=first_turn(config, hand),
+        turn=banked(first_turn(config, hand), banks(config.options, stated.seats)),
+        owed=owed,
     )
 
 

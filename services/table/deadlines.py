@@ -1,23 +1,41 @@
-"""What the table decides for players who do not: their time is over, they are away, or they left (R116, R119, R120)."""
+"""What the table decides for players who do not: their time is over, they are away, or they left (R116 to R120)."""
 
 from contracts.data import Instant
 from contracts.events import AnyEvent
+from contracts.events.state import HandPlayer, SeatRecord
 from contracts.events.table import SitOutRequested
 from contracts.games import TableConfig
 from services.aggregate.table import Hand, Table
 from services.table import play
+from services.table.time_banks import banks
 
 
 def act_for_player(table: Table, config: TableConfig, hand: Hand, at: Instant) -> tuple[AnyEvent, ...]:
     """The decision that the open turn gets without its player.
 
-    Away and leaving players fold; one whose time is over checks if that is legal, else folds, and is away from then on.
+    Who asked to sit out or leaves folds. Whose time is over checks if that is legal, else folds or is protected, and is
+    away from then on: folds at once the next time, unless protected.
     """
     turn = hand.open_turn
     if turn is None:
         return ()
     record, player = table.seats[turn.seat], hand.players[turn.seat]
-    if record.away or record.leaving:
-        return play.act(config, hand, player, "fold", 0, at)
-    decision = play.act(config, hand, player, "check" if turn.check else "fold", 0, at, timed_out=True)
-    return SitOutRequested(seat=turn.seat, timed_out=True), *decision
+    held = banks(config.options, table.seats.values())
+    protected = _is_protected(config, record, player)
+    if (record.away or record.leaving) and not protected:
+        return play.act(config, hand, player, "fold", 0, at, held)
+    wish = () if record.away else (SitOutRequested(seat=turn.seat, timed_out=True),)
+    if protected and not turn.check:
+        return *wish, *play.protect(config, hand, player, at, held)
+    decision = play.act(config, hand, player, "check" if turn.check else "fold", 0, at, held, timed_out=True)
+    return *wish, *decision
+
+
+def _is_protected(config: TableConfig, record: SeatRecord, player: HandPlayer) -> bool:
+    """Whether the player does not lose what is wagered by being disconnected (R118): nobody who asked to go does.
+
+    Where nothing is wagered there is nothing to be all-in for.
+    """
+    if config.options.disconnect_protection == "none" or record.connected or record.leaving:
+        return False
+    return (record.timed_out or not record.away) and player.total + player.dead > 0

@@ -11,6 +11,8 @@ from contracts.commands import (
     ChangeOptions,
     CloseTable,
     ConfirmRequest,
+    Connected,
+    Disconnected,
     JoinWaitingList,
     LeaveTable,
     LeaveWaitingList,
@@ -24,6 +26,7 @@ from contracts.commands import (
     SitOut,
     TakeSeat,
     TopUp,
+    VoidHand,
 )
 from contracts.commit import Cause
 from contracts.data import Instant
@@ -49,8 +52,11 @@ from services.table import (
 from services.table.deadlines import act_for_player
 from services.table.hands import end, restate, start
 from services.table.opening import open_table
+from services.table.presence import extend_turn, presence, with_extension
 from services.table.refusals import refuse
 from services.table.senders import not_allowed
+from services.table.time_banks import banks
+from services.table.voiding import void_hand
 
 type Decision = tuple[AnyEvent, ...] | Rejected
 
@@ -69,7 +75,8 @@ def decide(table: Table, cause: Cause, at: Instant) -> Decision:
         return open_table(table, cause, command)
     if config is None:
         return _no_table(table, cause)
-    return _COMMANDS[type(command)](table, config, cause, command, moment)
+    decision = _COMMANDS[type(command)](table, config, cause, command, moment)
+    return decision if isinstance(decision, Rejected) else with_extension(table, decision, moment)
 
 
 def owes(table: Table, at: Instant) -> tuple[AnyEvent, ...]:
@@ -82,7 +89,8 @@ def owes(table: Table, at: Instant) -> tuple[AnyEvent, ...]:
         return ()
     if not _rules_known(table, config):
         return ()
-    return _DUTIES[owed.duty](table, config, _moment(table, at))
+    moment = _moment(table, at)
+    return with_extension(table, _DUTIES[owed.duty](table, config, moment), moment)
 
 
 def known(table: Table, cause: Cause) -> Accepted | Rejected | None:
@@ -107,8 +115,8 @@ def known(table: Table, cause: Cause) -> Accepted | Rejected | None:
 
 
 def holds(table: Table, command: AnyCommand | None = None) -> bool:
-    """Whether commands have to wait because another service owes; a pause never waits."""
-    if isinstance(command, PauseTable):
+    """Whether commands have to wait because another service owes; a pause never waits, nor does a hand's end (R121)."""
+    if isinstance(command, PauseTable | VoidHand):
         return False
     owed = debt(table)
     return owed is not None and owed.service != "table"
@@ -147,7 +155,8 @@ def _unfit(table: Table, cause: Cause) -> Rejected | None:
         return refuse(table, cause, "table_closed", message)
     if known(table, cause) is not None:
         return _taken(table, cause, f"The id {command.id} is in the log already; ids are used once.")
-    if not table.hands - 1 <= command.hand <= table.hands:
+    oldest = 0 if isinstance(command, VoidHand) else table.hands - 1  # a settled hand is told from a stale command
+    if not oldest <= command.hand <= table.hands:
         message = f"The table is at hand {table.hands}; a command seen from hand {command.hand} came too late or early."
         return refuse(table, cause, "stale", message, Allowed(hand=table.hands))
     return not_allowed(table, cause)
@@ -185,6 +194,9 @@ _COMMANDS: Final[dict[type[AnyCommand], Callable[[Table, TableConfig, Cause, Any
     ResumeTable: lambda table, _, cause, __, ___: operators.resume(table, cause),
     CloseTable: lambda table, config, cause, _, at: breaking.close(table, config, cause, at),
     ChangeOptions: changing.change_options,
+    Connected: lambda table, _, cause, command, __: presence(table, cause, command),
+    Disconnected: lambda table, _, cause, command, __: presence(table, cause, command),
+    VoidHand: lambda table, _, cause, command, at: void_hand(table, cause, command, at),
     RemovePlayer: lambda table, _, cause, command, at: operators.remove_player(table, cause, command, at),
     AdjustStack: lambda table, _, cause, command, at: operators.adjust_stack(table, cause, command, at),
 }
@@ -193,7 +205,10 @@ _COMMANDS: Final[dict[type[AnyCommand], Callable[[Table, TableConfig, Cause, Any
 _DUTIES: Final[dict[str, Callable[[Table, TableConfig, Instant], tuple[AnyEvent, ...]]]] = {
     "start_hand": lambda table, _, at: start(table, at),
     "act_for_player": lambda table, config, at: act_for_player(table, config, _hand(table), at),
-    "close_betting": lambda table, config, _: play.closed(config, _hand(table).copy()),
+    "extend_turn": lambda table, config, _: extend_turn(config, _hand(table)),
+    "close_betting": lambda table, config, _: play.closed(
+        config, _hand(table).copy(), banks(config.options, table.seats.values())
+    ),
     "end_hand": lambda table, _, at: end(table, _hand(table), at),
     "offer_seat": waiting_list.offer,
     "release_seat": lambda table, _, at: reservations.expire(table, at),

@@ -1,5 +1,6 @@
 """How a hand starts and how it ends (R12, R30), and what the end of a hand brings (R7, R8, R11, R120)."""
 
+from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from typing import Final, Literal
 
@@ -7,14 +8,15 @@ from contracts.cards import SeatAmount
 from contracts.data import Chips, Instant, Seat
 from contracts.events import AnyEvent
 from contracts.events.seats import StackToppedUp, TopUpReleased
-from contracts.events.state import Acceptance, Departure, SeatRecord, TableRecord
+from contracts.events.state import Acceptance, Departure, SeatOwed, SeatRecord, TableRecord
 from contracts.events.table import HandEnded, PlayerLeft, PlayerSatOut, TableRestated
-from contracts.games import Options
+from contracts.games import Options, TableConfig
 from services.aggregate.debts import later
 from services.aggregate.evolve import replace
 from services.aggregate.table import Hand, Table
 from services.table.blinds import hand_started, posts
 from services.table.button import Seating, seating
+from services.table.time_banks import dealt_in
 
 type SitOutReason = Literal["asked", "timed_out", "no_chips"]
 type DepartureReason = Literal["asked", "removed", "sat_out", "table_closed"]
@@ -23,6 +25,8 @@ MEMORY: Final = timedelta(minutes=10)
 """For so long at least a command that came again gets its first answer, whatever was played meanwhile."""
 LASTING_MAX: Final = 200
 """So many commands are remembered for that long, beside those of the last two hands."""
+OWED_FROM_RULES: Final = 2
+"""From these rules on a hand says what was owed before it."""
 KNOWN_MAX: Final = 1000
 """So many commands are remembered at most: what is stated has to fit into one message."""
 DEPARTURES_MAX: Final = 1000
@@ -35,8 +39,9 @@ def start(table: Table, at: Instant) -> tuple[AnyEvent, ...]:
     if seated is None or table.config is None:
         return ()
     taken = posts(table.config, table.seats, seated)
-    record = _record(table, seated, at)
-    return (hand_started(table, at, seated.positions, seated.dealt, taken, record),)
+    record = _record(table, table.config, seated, at)
+    owed = _owed_before(table, record) if table.config.options.rules >= OWED_FROM_RULES else ()
+    return (hand_started(table, at, seated.positions, seated.dealt, taken, record, owed),)
 
 
 def restate(table: Table, at: Instant) -> tuple[AnyEvent, ...]:
@@ -44,20 +49,35 @@ def restate(table: Table, at: Instant) -> tuple[AnyEvent, ...]:
     return (TableRestated(table=table.record(_known(table, table.hands + 1, at))),)
 
 
-def _record(table: Table, seated: Seating, at: Instant) -> TableRecord:
-    """The table as the hand finds it, with what each seat owes once these blinds are posted (R24, R28, R29)."""
-    skipped = {seat for seat, owes in seated.owes.items() if owes != "none" and seat in seated.dealt}
-    seats = tuple(
-        record
-        if record.owes == seated.owes[record.seat]
-        else replace(
-            record,
-            owes=seated.owes[record.seat],
-            choice="post" if record.seat in skipped else record.choice,
-        )
-        for record in table.seats.values()
-    )
+def _record(table: Table, config: TableConfig, seated: Seating, at: Instant) -> TableRecord:
+    """The table as the hand finds it, but for what each seat owes, and its time bank, from this hand on."""
+    seats = tuple(_seat_from_now_on(record, config, seated) for record in table.seats.values())
     return replace(table.record(_known(table, table.hands, at)), seats=seats, departures=_remembered(table, at))
+
+
+def _seat_from_now_on(record: SeatRecord, config: TableConfig, seated: Seating) -> SeatRecord:
+    """What a seat owes once these blinds are posted (R24, R28, R29), and its time bank (R117)."""
+    owes, dealt = seated.owes[record.seat], record.seat in seated.dealt
+    if owes != record.owes:
+        record = replace(record, owes=owes, choice="post" if dealt and owes != "none" else record.choice)
+    return dealt_in(record, config.options) if dealt else record
+
+
+def _owed_before(table: Table, record: TableRecord) -> tuple[SeatOwed, ...]:
+    """What the seats owed before the hand, where its record says something else (R122)."""
+    before = [_owed(table.seats[after.seat]) for after in record.seats]
+    return tuple(owed for owed, after in zip(before, record.seats, strict=True) if owed != _owed(after))
+
+
+def _owed(record: SeatRecord) -> SeatOwed:
+    return SeatOwed(
+        seat=record.seat,
+        owes=record.owes,
+        choice=record.choice,
+        missed=record.missed,
+        time_bank=record.time_bank,
+        bank_hands=record.bank_hands,
+    )
 
 
 def _remembered(table: Table, at: Instant) -> tuple[Departure, ...]:
@@ -96,15 +116,27 @@ def end(table: Table, hand: Hand, at: Instant) -> tuple[AnyEvent, ...]:
         stacks=tuple([SeatAmount(seat=seat, amount=stack) for seat, stack in stacks.items()]),
         started_at=hand.started_at,
         ended_at=at,
+        rake=hand.rake.total if hand.rake is not None and _counts_rake(table) else 0,
     )
-    events: list[AnyEvent] = [ended]
-    for record in table.seats.values():
-        stack = stacks.get(record.seat, record.stack)
+    records = [
+        replace(record, stack=stacks[record.seat]) if record.seat in stacks else record
+        for record in table.seats.values()
+    ]
+    return ended, *brought(table, records, at)
+
+
+def _counts_rake(table: Table) -> bool:
+    """Whether the end of a hand says what the house took, for the cashier."""
+    return table.config is not None and table.config.bankroll == "cashier"
+
+
+def brought(table: Table, records: Iterable[SeatRecord], at: Instant) -> Iterator[AnyEvent]:
+    """What the end of a hand brings to the seats as it leaves them: players go, sit out, or have chips added."""
+    for record in records:
         if record.leaving:
-            events.extend(departs(replace(record, stack=stack), at))
-        elif stack == 0 or record.top_up or record.away:
-            events.extend(_settled(table, record, stack, at))
-    return tuple(events)
+            yield from departs(record, at)
+        elif record.stack == 0 or record.top_up or record.away:
+            yield from _settled(table, record, record.stack, at)
 
 
 def departs(record: SeatRecord, at: Instant, reason: DepartureReason = "asked") -> tuple[AnyEvent, ...]:

@@ -4,7 +4,7 @@ from contracts.cards import STREETS
 from contracts.data import Chips, Instant, Milliseconds
 from contracts.events import AnyEvent
 from contracts.events.state import Action, HandPlayer
-from contracts.events.table import ActionTaken, BettingClosed, StreetClosed, UncalledBetReturned
+from contracts.events.table import ActionTaken, BettingClosed, PlayerProtected, StreetClosed, UncalledBetReturned
 from contracts.games import TableConfig
 from services.aggregate.evolve import replace
 from services.aggregate.table import Hand
@@ -13,6 +13,7 @@ from services.table.betting.behind import behind
 from services.table.betting.limits import LIMITS
 from services.table.betting.turn import first_turn, next_turn
 from services.table.pots import pots, uncalled
+from services.table.time_banks import Banks, banked, used_ms
 
 
 def took_ms(hand: Hand, at: Instant) -> Milliseconds:
@@ -30,11 +31,17 @@ def act(
     action: Action,
     amount: Chips,
     at: Instant,
+    held: Banks,
     *,
     timed_out: bool = False,
 ) -> tuple[AnyEvent, ...]:
-    """The events of a legal decision with which `player` adds `amount` chips (0 for a check or a fold)."""
-    after = hand.copy()
+    """The events of a legal decision with which `player` adds `amount` chips (0 for a check or a fold).
+
+    `held`: what the time banks hold before it.
+    """
+    after, took = hand.copy(), took_ms(hand, at)
+    bank_ms = used_ms(hand, took)
+    held = _left(held, player, bank_ms)
     total = player.street_total + amount
     if action in ("bet", "raise"):
         after.betting = LIMITS[config.limit].raised(config, hand, player.seat, total)
@@ -57,34 +64,58 @@ def act(
         stack=acted.stack,
         pot=after.pot,
         betting=after.betting,
-        turn=next_turn(config, after, player.seat),
+        turn=banked(next_turn(config, after, player.seat), held),
         all_in=amount > 0 and acted.stack == 0,
         timed_out=timed_out,
-        took_ms=took_ms(hand, at),
+        took_ms=took,
+        bank_ms=bank_ms,
+        bank_left=held[player.seat] if bank_ms else None,
     )
-    return (taken,) if taken.turn is not None else (taken, *closed(config, after))
+    return (taken,) if taken.turn is not None else (taken, *closed(config, after, held))
 
 
-def closed(config: TableConfig, hand: Hand) -> tuple[AnyEvent, ...]:
+def protect(config: TableConfig, hand: Hand, player: HandPlayer, at: Instant, held: Banks) -> tuple[AnyEvent, ...]:
+    """The events with which a disconnected player, whose time is over, becomes all-in for what is wagered (R118)."""
+    after, took = hand.copy(), took_ms(hand, at)
+    bank_ms = used_ms(hand, took)
+    held = _left(held, player, bank_ms)
+    after.players[player.seat] = replace(player, acted=True, seen=hand.betting.level, protected=True)
+    protected = PlayerProtected(
+        seat=player.seat,
+        betting=hand.betting,
+        turn=banked(next_turn(config, after, player.seat), held),
+        took_ms=took,
+        bank_ms=bank_ms,
+        bank_left=held[player.seat] if bank_ms else None,
+    )
+    return (protected,) if protected.turn is not None else (protected, *closed(config, after, held))
+
+
+def _left(held: Banks, player: HandPlayer, used: Milliseconds) -> Banks:
+    """What the time banks hold once the player has used so much."""
+    return {**held, player.seat: held[player.seat] - used} if used else held
+
+
+def closed(config: TableConfig, hand: Hand, held: Banks) -> tuple[AnyEvent, ...]:
     """What follows when nobody is left to act: the next street, or the end of the betting.
 
-    `hand` is a copy that this function changes.
+    `hand` is a copy that this function changes; `held`: what the time banks hold.
     """
     able = sum(not player.folded and behind(config, player) > 0 for player in hand.players.values())
     if able > 1 and hand.street != "river":
-        return (_next_street(config, hand),)
+        return (_next_street(config, hand, held),)
     returned = _return_uncalled(hand)
     end = _end_of_betting(config, hand)
     return (end,) if returned is None else (returned, end)
 
 
-def _next_street(config: TableConfig, hand: Hand) -> StreetClosed:
+def _next_street(config: TableConfig, hand: Hand, held: Banks) -> StreetClosed:
     street, opens = hand.street, STREETS[STREETS.index(hand.street) + 1]
     contested = pots(hand)
     hand.street, hand.betting = opens, LIMITS[config.limit].opening(config, opens)
     for seat, player in hand.players.items():
         hand.players[seat] = replace(player, street_total=0, acted=False, seen=0)
-    turn = first_turn(config, hand)
+    turn = banked(first_turn(config, hand), held)
     assert turn is not None  # two players are able to act
     return StreetClosed(street=street, opens=opens, pots=contested, betting=hand.betting, turn=turn)
 

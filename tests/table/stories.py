@@ -143,10 +143,13 @@ class Game:
             self.settle()
         return self
 
-    def send(self, kind: ActorKind, who: str, command: AnyCommand) -> tuple[AnyEvent, ...] | Rejected:
-        """Somebody sends a command that names the table's hand; an accepted one is in the log."""
+    def send(
+        self, kind: ActorKind, who: str, command: AnyCommand, hand: int | None = None
+    ) -> tuple[AnyEvent, ...] | Rejected:
+        """Somebody sends a command that names the table's hand, or another one; an accepted one is in the log."""
         self.commands += 1
-        stamped = msgspec.structs.replace(command, id=command.id or f"c{self.commands}", hand=self.table.hands)
+        named = self.table.hands if hand is None else hand
+        stamped = msgspec.structs.replace(command, id=command.id or f"c{self.commands}", hand=named)
         cause = Cause(actor=Actor(kind=kind, name=who), arrived=self.at, command=stamped)
         outcome = decider.decide(self.table, cause, self.at)
         if not isinstance(outcome, Rejected):

@@ -6,7 +6,9 @@ from contracts.games import TableConfig
 
 
 def behind(config: TableConfig, player: HandPlayer) -> Chips:
-    """The chips that `player` can still wager in this hand; 0: all-in, or as good as all-in (R151)."""
+    """The chips that `player` can still wager in this hand; 0: all-in, or as good as all-in (R118, R151)."""
+    if player.protected:
+        return 0
     cap = config.options.cap_per_hand
     if cap == 0:
         return player.stack

@@ -44,7 +44,7 @@ def _first_to_act(config: TableConfig, hand: Hand, order: list[HandPlayer]) -> T
     live = [player for player in order if not player.folded]
     if len(live) == 1:
         return None
-    able = [player for player in live if player.stack]
+    able = [player for player in live if player.stack and not player.protected]
     if config.options.cap_per_hand:
         able = [player for player in able if behind(config, player)]
     if len(able) == 1:
