@@ -13,6 +13,7 @@ SUMMARIES: Final = {
     "refusals": "List the latest commands that a table refused: who sent what, and why not.",
     "verify": "Check logs from end to end: chain, cards, invariants, and every decision derived again.",
     "export": "Take out a log, or one hand, as JSON lines: the very bytes of its commits.",
+    "rake": "Add up the rake that was taken; list rake schedules, or check one of your own.",
     "repair": "Put a damaged log back from its export, as the deploy role.",
     "move": "Take a table to another server, byte for byte.",
     "demo": "Watch bots play every game, and the proof of what they did.",
@@ -29,6 +30,7 @@ ELSEWHERE: Final = {
     "check": "check",
     "simulate": "simulate",
     "bench": "bench",
+    "rake": "raking",
     "repair": "mending",
     "move": "mending",
 }
