@@ -99,7 +99,10 @@ class PostChosen(Event, tag="post_chosen", frozen=True):
 
 
 class BlindsMissed(Event, tag="blinds_missed", frozen=True):
-    """The blinds moved past a player who sits out; `owes` is all that the player now owes (R24)."""
+    """The blinds moved past a player who sits out; `owes` is all that the player now owes (R24).
+
+    Reserved: no release emits it, for the blinds move with a `hand_started`, whose records say what every seat owes.
+    """
 
     seat: Seat
     owes: Owed

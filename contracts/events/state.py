@@ -78,11 +78,16 @@ class SeatOwed(Data, frozen=True):
 
 
 class Positions(Data, frozen=True):
-    """Button and blinds of a hand; a dead small blind, or none: None (R15). The button may mark an empty seat."""
+    """Button and blinds of a hand; a dead small blind, or none: None (R15). The button may mark an empty seat.
+
+    `dead_small_blind`: the seat where a small blind that is dead would stand, and the next button does (from rules 2
+    on).
+    """
 
     button: Seat
     small_blind: Seat | None = None
     big_blind: Seat | None = None
+    dead_small_blind: Seat | None = None
 
 
 class Post(Data, frozen=True):

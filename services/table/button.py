@@ -12,6 +12,9 @@ from services.aggregate.table import Table
 from services.table.betting.turn import clockwise
 from services.table.missed_blinds import missed, skipped
 
+DEAD_PLACES_FROM_RULES = 2
+"""From these rules on a hand says where a dead small blind would stand, and nobody comes in on a dead button."""
+
 
 class Seating(NamedTuple):
     """The next hand before its posts.
@@ -103,15 +106,21 @@ def _dead_button(table: Table, last: Positions, good: list[Seat], ready: list[Se
     """The big blind moves on by one player, small blind and button to where big and small blind were (R15)."""
     last_big = last.big_blind if last.big_blind is not None else last.button
     big = _next([record.seat for record in ready], last_big)
-    button = last.small_blind if last.small_blind is not None else _seat_before(table, last_big)
+    button = _after_dead_small_blind(table, last, last_big) if last.small_blind is None else last.small_blind
     small = last_big if last_big in good and last_big != big else None
     in_hand = [seat for seat in good if seat != big]
-    if len(in_hand) == 1 and not any(_posts(record, button, big) for record in ready):
+    if len(in_hand) == 1 and not any(_posts(table, record, button, big) for record in ready):
         other = in_hand[0]
         if _options(table).heads_up_button == "big_blind":
             return Positions(button=button, small_blind=other, big_blind=big)
         return Positions(button=other, small_blind=other, big_blind=big)
-    return Positions(button=button, small_blind=small, big_blind=big)
+    dead = last_big if small is None and _options(table).rules >= DEAD_PLACES_FROM_RULES else None
+    return Positions(button=button, small_blind=small, big_blind=big, dead_small_blind=dead)
+
+
+def _after_dead_small_blind(table: Table, last: Positions, last_big: Seat) -> Seat:
+    """The button goes to where the small blind was dead; before rules 2 the log does not say where that was."""
+    return last.dead_small_blind if last.dead_small_blind is not None else _seat_before(table, last_big)
 
 
 def _seat_before(table: Table, seat: Seat) -> Seat:
@@ -120,9 +129,14 @@ def _seat_before(table: Table, seat: Seat) -> Seat:
     return seat - 1 if seat > 1 else table.config.seats
 
 
-def _posts(record: SeatRecord, button: Seat, big: Seat) -> bool:
-    """Whether this player posts out of turn: owes, wants to, and does not sit between button and big blind (R22)."""
+def _posts(table: Table, record: SeatRecord, button: Seat, big: Seat) -> bool:
+    """Whether this player posts out of turn: owes, wants to, and does not sit between button and big blind (R22).
+
+    Nor on the button, where that is not a player's: before rules 2 a newcomer to its seat could.
+    """
     owing = record.owes != "none" and record.choice == "post"
+    if record.seat == button and _options(table).rules >= DEAD_PLACES_FROM_RULES:
+        return False
     return owing and clockwise(record.seat, button) > clockwise(big, button)
 
 
@@ -130,7 +144,7 @@ def _seated(table: Table, ready: list[SeatRecord], good: list[Seat], positions: 
     button, big = positions.button, positions.big_blind
     assert big is not None  # every hand has a big blind
     heads_up = button in (positions.small_blind, big)
-    extra = {record.seat: record.owes for record in ready if not heads_up and _posts(record, button, big)}
+    extra = {record.seat: record.owes for record in ready if not heads_up and _posts(table, record, button, big)}
     dealt = tuple(sorted({*good, big, *extra}))
     owes = {record.seat: missed(record, table.last, positions) for record in table.seats.values()}
     owes |= dict.fromkeys(dealt, "none")

@@ -16,6 +16,7 @@ from services.aggregate.evolve import replace
 from services.aggregate.table import Hand, Table
 from services.table.blinds import hand_started, posts
 from services.table.button import Seating, seating
+from services.table.missed_blinds import misses_big_blind
 from services.table.time_banks import dealt_in
 
 type SitOutReason = Literal["asked", "timed_out", "no_chips"]
@@ -51,15 +52,17 @@ def restate(table: Table, at: Instant) -> tuple[AnyEvent, ...]:
 
 def _record(table: Table, config: TableConfig, seated: Seating, at: Instant) -> TableRecord:
     """The table as the hand finds it, but for what each seat owes, and its time bank, from this hand on."""
-    seats = tuple(_seat_from_now_on(record, config, seated) for record in table.seats.values())
+    seats = tuple(_seat_from_now_on(table, config, seated, record) for record in table.seats.values())
     return replace(table.record(_known(table, table.hands, at)), seats=seats, departures=_remembered(table, at))
 
 
-def _seat_from_now_on(record: SeatRecord, config: TableConfig, seated: Seating) -> SeatRecord:
-    """What a seat owes once these blinds are posted (R24, R28, R29), and its time bank (R117)."""
+def _seat_from_now_on(table: Table, config: TableConfig, seated: Seating, record: SeatRecord) -> SeatRecord:
+    """What a seat owes once these blinds are posted (R24, R28, R29), how often it missed one (R11), its bank (R117)."""
     owes, dealt = seated.owes[record.seat], record.seat in seated.dealt
     if owes != record.owes:
         record = replace(record, owes=owes, choice="post" if dealt and owes != "none" else record.choice)
+    if config.options.sit_out_blinds and misses_big_blind(record, table.last, seated.positions):
+        record = replace(record, missed=record.missed + 1)
     return dealt_in(record, config.options) if dealt else record
 
 
@@ -165,7 +168,8 @@ def _settled(table: Table, record: SeatRecord, stack: Chips, at: Instant) -> lis
 
 def sat_out(table: Table, seat: Seat, reason: SitOutReason, at: Instant) -> PlayerSatOut:
     """The player sits out; since when stands there where the table has a limit to it (R11)."""
-    options = table.config.options if table.config is not None else Options()
+    config = table.next_config if table.next_config is not None else table.config
+    options = config.options if config is not None else Options()
     limited = options.sit_out_ms or options.sit_out_blinds
     return PlayerSatOut(seat=seat, reason=reason, at=at if limited else None)
 

@@ -11,7 +11,7 @@ from typing import Any, Final, get_args
 import msgspec
 
 from contracts.codec import decode_command
-from contracts.commands import COMMAND_BYTES_MAX, COMMAND_VERSION, AnyCommand, OpenTable
+from contracts.commands import COMMAND_BYTES_MAX, COMMAND_VERSION, AnyCommand, ChangeOptions, OpenTable
 from contracts.data import CHIPS_MAX
 from contracts.outcomes import Allowed, Code, Rejected
 
@@ -20,6 +20,9 @@ AMOUNT: Final = re.compile(r"at `\$\.(to|amount|buy_in)`$")
 
 KINDS: Final = tuple(str(kind.__struct_config__.tag) for kind in get_args(AnyCommand.__value__))
 """What the `type` of a command may be."""
+
+SIGNED: Final = ("adjust_stack",)
+"""Commands whose amount may be below 0."""
 
 MESSAGE_CHARACTERS_MAX: Final = 1000
 """So much is said of the names in a body that may hold thousands."""
@@ -54,10 +57,10 @@ def read_command(body: bytes) -> AnyCommand | Rejected:
         return _unreadable(body, str(error))
     if command.v != COMMAND_VERSION:
         return _unsupported(command.v, command.id)
-    return _without_strays(command, body) if isinstance(command, OpenTable) else command
+    return _without_strays(command, body) if isinstance(command, OpenTable | ChangeOptions) else command
 
 
-def _without_strays(command: OpenTable, body: bytes) -> OpenTable | Rejected:
+def _without_strays(command: OpenTable | ChangeOptions, body: bytes) -> AnyCommand | Rejected:
     """The command, unless its configuration has fields that no configuration has."""
     try:
         given = _configured.decode(body).config
@@ -66,8 +69,10 @@ def _without_strays(command: OpenTable, body: bytes) -> OpenTable | Rejected:
     names = ", ".join(f"`{name}`" for name in _strays("config", given, command.config))
     if not names:
         return command
-    message = f"No table can be opened like this: a configuration has no field {names}."
-    allowed = Allowed(actions=("open_table",))
+    kind = str(command.__struct_config__.tag)
+    cannot = "No table can be opened" if isinstance(command, OpenTable) else "The table cannot be changed"
+    message = f"{cannot} like this: a configuration has no field {names}."
+    allowed = Allowed(actions=(kind,))
     return Rejected(code="malformed", message=message[:MESSAGE_CHARACTERS_MAX], id=command.id, allowed=allowed)
 
 
@@ -97,8 +102,9 @@ def _unreadable(body: bytes, reason: str) -> Rejected:
     if kind not in KINDS:
         reason = f"{reason}; a command is JSON whose `type` is one of {', '.join(KINDS)}"
     elif AMOUNT.search(reason):
-        code, allowed = "not_a_whole_chip", Allowed(minimum=0, maximum=CHIPS_MAX, chip=1)
-        reason = f"{reason}; an amount is a whole number of the smallest chips, from 0 to {CHIPS_MAX}"
+        least = -CHIPS_MAX if kind in SIGNED else 0
+        code, allowed = "not_a_whole_chip", Allowed(minimum=max(least, 0), maximum=CHIPS_MAX, chip=1)
+        reason = f"{reason}; an amount is a whole number of the smallest chips, from {least} to {CHIPS_MAX}"
     return Rejected(code=code, message=f"The command cannot be read: {reason}.", id=version.id[:64], allowed=allowed)
 
 

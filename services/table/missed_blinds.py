@@ -22,14 +22,21 @@ def missed(record: SeatRecord, last: Positions | None, now: Positions) -> Owed:
     return "missed_small" if small else "none"
 
 
+def misses_big_blind(record: SeatRecord, last: Positions | None, now: Positions) -> bool:
+    """Whether the big blind moves past a player who sits out; so many times, and the seat is lost (R11)."""
+    return last is not None and record.sitting_out and _moved_past(record.seat, last.big_blind, now.big_blind)
+
+
 def skipped(good: Iterable[Seat], last: Positions, now: Positions) -> list[Seat]:
     """The players in good standing whose turn as big blind was passed over, because somebody left (R28)."""
     return [seat for seat in good if seat != now.big_blind and _moved_past(seat, last.big_blind, now.big_blind)]
 
 
 def _small(positions: Positions, dead: Seat | None) -> Seat | None:
-    """Where the small blind is, or would be if it is dead (R15)."""
-    return positions.small_blind if positions.small_blind is not None else dead
+    """Where the small blind is, or would be if it is dead (R15); before rules 2 the log does not say where."""
+    if positions.small_blind is not None:
+        return positions.small_blind
+    return positions.dead_small_blind if positions.dead_small_blind is not None else dead
 
 
 def _moved_past(seat: Seat, last: Seat | None, now: Seat | None) -> bool:
