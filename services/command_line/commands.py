@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 
 from cyclopts import App, CycloptsError, Parameter, validators
 
-from services.command_line.overview import ELSEWHERE, SUMMARIES, there
+from services.command_line.overview import ELSEWHERE, SUMMARIES, place, there
 from services.command_line.where import NOWHERE, Where
 
 WRONG: Final = 2
@@ -159,7 +159,7 @@ def export(
 
 for _name in there():
     if _name in ELSEWHERE:
-        app.command(f"services.command_line.{ELSEWHERE[_name]}:{_name}", name=_name, help=SUMMARIES[_name])
+        app.command(place(_name), name=_name, help=SUMMARIES[_name])
 
 
 def _run(work: Coroutine[Any, Any, int]) -> int:

@@ -13,6 +13,14 @@ SUMMARIES: Final = {
     "refusals": "List the latest commands that a table refused: who sent what, and why not.",
     "verify": "Check logs from end to end: chain, cards, invariants, and every decision derived again.",
     "export": "Take out a log, or one hand, as JSON lines: the very bytes of its commits.",
+    "open": "Open a table with the configuration in a file.",
+    "options": "Print a table's configuration, or play by another one from the next hand on.",
+    "pause": "Start no further hand at a table; the one in progress is played out.",
+    "resume": "Start hands again at a table that was paused.",
+    "void": "Cancel the hand in progress: every stack is what it was before it.",
+    "remove": "Have a player leave a table.",
+    "adjust": "Correct a player's stack between hands.",
+    "close": "Pay everybody out and close a table for good.",
     "rake": "Add up the rake that was taken; list rake schedules, or check one of your own.",
     "repair": "Put a damaged log back from its export, as the deploy role.",
     "move": "Take a table to another server, byte for byte.",
@@ -30,20 +38,31 @@ ELSEWHERE: Final = {
     "check": "check",
     "simulate": "simulate",
     "bench": "bench",
+    "open": "configuring:open_table",
+    "options": "configuring",
+    "pause": "operating",
+    "resume": "operating",
+    "void": "operating",
+    "remove": "operating",
+    "adjust": "operating",
+    "close": "operating",
     "rake": "raking",
     "repair": "mending",
     "move": "mending",
 }
-"""Commands that have a module of their own, which is read only when they are run."""
+"""Commands that have a module of their own, which is read only when they are run: it, and their name in it if that is
+another one."""
+
+
+def place(name: str) -> str:
+    """Where a command of `ELSEWHERE` is defined, `module:name`."""
+    module, _, attribute = ELSEWHERE[name].partition(":")
+    return f"services.command_line.{module}:{attribute or name}"
 
 
 def there() -> list[str]:
     """The commands that this installation has."""
-    return [
-        name
-        for name in SUMMARIES
-        if name not in ELSEWHERE or find_spec(f"services.command_line.{ELSEWHERE[name]}") is not None
-    ]
+    return [name for name in SUMMARIES if name not in ELSEWHERE or find_spec(place(name).partition(":")[0]) is not None]
 
 
 def overview() -> str:

@@ -121,17 +121,26 @@ async def _settings(where: Where, service: str | None = None) -> AsyncIterator[S
                 await stack.enter_async_context(room(settings, (service,)))
         except ServerFailed as error:
             refused = error
-        yield settings if refused is None else await _running_there(settings, refused)
+        yield settings if refused is None else await _running_there(settings, str(refused))
 
 
-async def _running_there(settings: Settings, error: ServerFailed) -> Settings:
+async def served(where: Where) -> Settings:
+    """How to reach a room that is being played: nothing is started. Raises `CannotRead` or `WrongArgument`."""
+    settings = _given(checked(where))
+    logging.configure(settings)
+    if settings.nats_url is not None:
+        return settings
+    return await _running_there(settings, "nobody serves it; `croupier serve all` does, or name a server with --nats")
+
+
+async def _running_there(settings: Settings, why: str) -> Settings:
     """The server that another process runs over the same folder. Raises `CannotRead`."""
     try:
         url = Credentials.read(settings.credentials_file).url
         host, _, port = url.removeprefix("nats://").rpartition(":")
         _, writer = await asyncio.open_connection(host, int(port))
-    except (OSError, ValueError, msgspec.MsgspecError):
-        raise CannotRead(f"no server over {settings.data_path}: {error}") from error
+    except (OSError, ValueError, msgspec.MsgspecError) as error:
+        raise CannotRead(f"no server over {settings.data_path}: {why}") from error
     writer.close()
     return msgspec.structs.replace(settings, nats_url=url)
 

@@ -41,7 +41,7 @@ class Line(Data, frozen=True):
     rake: Chips
 
 
-class Total(Data, frozen=True):
+class Total(Data, frozen=True, omit_defaults=False):
     """All that was taken in one currency.
 
     `voided` hands are in none of the other figures; `returned` is the rake that had been taken of them. `unfinished` is

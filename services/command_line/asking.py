@@ -1,0 +1,135 @@
+"""How an operator's command goes to a table: its id and its hand, the same bytes until there is an answer, the answer.
+
+Exit codes: 0 the command was accepted, 1 it was refused and nothing is changed, 2 it could not be sent or no answer
+came. After 2 the same command is sent again with the `--id` and the `--hand` that are told: it is never taken twice.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, cast
+from uuid import uuid4
+
+import msgspec
+from cyclopts import Parameter, validators
+
+from contracts import subjects
+from contracts.codec import decode, decode_outcome, encode
+from contracts.commands import AnyCommand
+from contracts.data import Id
+from contracts.outcomes import Accepted, Outcome, Rejected
+from contracts.plain import Faulty, read
+from contracts.queries import PublicTable, TableQuery
+from services.bots.client import NoOutcome, RoomClient
+from services.bus.connection import Line
+from services.bus.mailbox import Mailbox, NoAnswer, NobodyThere, NotSent
+from services.command_line.printing import print_json, print_lines
+from services.command_line.refusals import CannotRead, WrongArgument
+from services.command_line.sources import REQUEST_S, connected, served, table_name
+from services.command_line.where import Where
+
+REFUSED: Final = 1
+"""The exit code of a command that the table refused."""
+OPERATOR: Final = "operator"
+"""The user, and the name, under which this command line sends commands."""
+TRIES_MAX: Final = 15
+"""So often a command is sent, about a second apart, before nobody is said to answer."""
+
+type Json = Annotated[bool, Parameter(name="--json", negative=(), help="Print one JSON document.")]
+type Why = Annotated[str, Parameter(help="Why: it stays in the log.")]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Again:
+    """What makes a command the same as one that was sent before, whose answer did not come."""
+
+    id: Annotated[str | None, Parameter(help="The command's id; default: a new one.")] = None
+    hand: Annotated[
+        int | None,
+        Parameter(
+            help="The hand that you saw last; default: the table's hand of now.", validator=validators.Number(gte=0)
+        ),
+    ] = None
+
+
+ANEW: Final = Again()
+
+
+async def ask(
+    where: Where,
+    table: Id,
+    kind: type[AnyCommand],
+    fields: Mapping[str, Any],
+    again: Again = ANEW,
+    *,
+    json: bool,
+) -> int:
+    """Sends one command to a table, tells its answer, and gives the exit code.
+
+    Raises `WrongArgument` for fields that no such command has, `CannotRead` where there is no answer.
+    """
+    key, name = again.id or f"cli-{uuid4().hex}", table_name(table)
+    command_of(kind, {**fields, "id": key})  # before anybody is asked
+    async with connected(await served(where), OPERATOR) as client:
+        mailbox = await Mailbox.open(client)
+        hand = again.hand if again.hand is not None else await _hand_of(mailbox, where.room, name)
+        command = command_of(kind, {**fields, "id": key, "hand": hand})
+        room = RoomClient(client, mailbox, "operator", Line(OPERATOR))
+        try:
+            outcome = await room.command(where.room, name, OPERATOR, command, tries=TRIES_MAX)
+        except NoOutcome as error:
+            raise CannotRead(
+                f"no answer from table {name}, so nobody knows whether the command was taken; "
+                f"to send the same again: --id {key} --hand {hand}"
+            ) from error
+    if json:
+        print_json({"room": where.room, "table": name, "command": command, "outcome": outcome})
+    else:
+        print_lines(told(name, command, outcome))
+    return 0 if isinstance(outcome, Accepted) else REFUSED
+
+
+def command_of(kind: type[AnyCommand], fields: Mapping[str, Any]) -> AnyCommand:
+    """The command with these fields. Raises `WrongArgument`."""
+    try:
+        return cast("AnyCommand", read(fields, cast("type[msgspec.Struct]", kind)))
+    except Faulty as faulty:
+        raise WrongArgument("\n".join(faulty.faults)) from faulty
+
+
+async def picture(mailbox: Mailbox, room: Id, table: Id) -> PublicTable | Rejected:
+    """The table as everybody sees it, or that there is none. Raises `CannotRead`."""
+    subject = subjects.query("table", room, table, "operator", OPERATOR)
+    try:
+        answer = await mailbox.ask(subject, encode(TableQuery()), REQUEST_S)
+    except (NobodyThere, NoAnswer, NotSent) as error:
+        raise CannotRead(f"the hand of table {table} is not known ({error}): serve `views`, or give --hand") from error
+    try:
+        return decode(answer.data, PublicTable)
+    except msgspec.MsgspecError:
+        found = decode_outcome(answer.data)
+        assert isinstance(found, Rejected)  # a query is never accepted
+        return found
+
+
+async def _hand_of(mailbox: Mailbox, room: Id, table: Id) -> int:
+    """The hand that the table is at; of a table that is not there the table service tells."""
+    seen = await picture(mailbox, room, table)
+    return seen.hand if isinstance(seen, PublicTable) else 0
+
+
+def told(table: Id, command: AnyCommand, outcome: Outcome) -> Iterator[str]:
+    """An answer in words."""
+    kind = type(command).__struct_config__.tag
+    if isinstance(outcome, Accepted):
+        yield f"Table {table}: {kind} accepted at hand {command.hand}, commit {outcome.n}"
+        yield f"  head {outcome.n}:{outcome.head}"
+        return
+    yield f"Table {table}: {kind} refused: {outcome.code}: {outcome.message}"
+    allowed: dict[str, Any] = msgspec.to_builtins(outcome.allowed)
+    if allowed:
+        yield f"  accepted: {'; '.join(f'{name} {_listed(value)}' for name, value in allowed.items())}"
+
+
+def _listed(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
