@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
+import msgspec
+
 from contracts.events import Event
 from contracts.events.dealer import BoardDealt, HandsRevealed
 from contracts.events.seats import StackAdjusted, StackToppedUp
@@ -174,7 +176,17 @@ def _voided(before: Table, event: HandVoided) -> Iterator[Difference]:
         if seat in hand.players and was is not None:
             yield from equal(f"seat {seat} as before the hand (R121, R122)", _restored(record), _restored(was))
         else:
-            yield from equal(f"seat {seat}, which was not dealt in", record, before.seats.get(seat))
+            now = before.seats.get(seat)
+            kept = _undone(now, was) if now is not None and was is not None and was.sat == now.sat else now
+            yield from equal(f"seat {seat}, which was not dealt in", record, kept)
+
+
+def _undone(now: SeatRecord, was: SeatRecord) -> SeatRecord:
+    """A seat that the blinds of a cancelled hand moved past owes no more than before it (R122)."""
+    missed = min(now.missed, was.missed)
+    return msgspec.structs.replace(
+        now, owes=was.owes, missed=missed, time_bank=was.time_bank, bank_hands=was.bank_hands
+    )
 
 
 def _restored(record: SeatRecord) -> tuple[object, ...]:

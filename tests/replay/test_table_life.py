@@ -19,7 +19,7 @@ from contracts.events.seats import (
     TopUpRequested,
     WaitingListChanged,
 )
-from contracts.events.state import Betting, HandPlayer, Positions, Reservation, SeatRecord, TableRecord, Turn
+from contracts.events.state import Betting, HandPlayer, Positions, Reservation, SeatOwed, SeatRecord, TableRecord, Turn
 from contracts.events.table import (
     ActionTaken,
     HandEnded,
@@ -239,6 +239,15 @@ def test_wishes_that_came_up_in_a_cancelled_hand_stay() -> None:
     table = after(*SEATED, STARTED, CALLED, TopUpQueued(seat=1, amount=500, queued=500))
     asked = replace(ANN, leaving=True, away=True, top_up=500, connected=False)
     assert found(table, replace(VOIDED, seats=(asked, BOB, CAT))) == []
+
+
+def test_who_was_not_dealt_into_a_cancelled_hand_owes_what_was_owed_before_it() -> None:
+    """R24, R122: the blinds of the hand moved past seat 3, which sits out."""
+    seats = (ANN, BOB, replace(CAT, owes="missed_both", missed=1))
+    passed = replace(STARTED, table=replace(STARTED.table, seats=seats), owed=(SeatOwed(seat=3, owes="none"),))
+    table = after(*SEATED, passed, CALLED)
+    assert found(table, VOIDED) == []
+    assert found(table, replace(VOIDED, seats=seats)) == ["seat 3, which was not dealt in"]
 
 
 def test_time_is_told_with_what_the_bank_gave() -> None:
