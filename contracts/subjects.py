@@ -9,13 +9,18 @@
     view.<room>.<table>.public                  what everyone may see
     view.<room>.<table>.player.<player>         what one player may see
 
+The subjects of a ledger are built alike, from other roots, with `house` in the place of the room:
+
+    ledger.house.<ledger>.cashier.<entry>       a stored commit of a ledger, sent on as entry.house....
+    ledger_heads.cashier.house.<ledger>, ledger_refused.house.<ledger>, cashier.house.<ledger>.<kind>.<name>
+
 Builders raise `ValueError` for an id that could break out of its token. Parsers give `None` for anything that
 was not built here: it is somebody else's message, to be ignored.
 """
 
 import re
 from functools import lru_cache
-from typing import Final, Literal, NamedTuple, get_args
+from typing import Final, Literal, NamedTuple, cast, get_args
 
 ID_PATTERN: Final = r"[A-Za-z0-9_-]{1,40}"
 """What a room, a table, a player, an operator or a lobby may be called."""
@@ -26,8 +31,8 @@ ANY: Final = "*"
 SUBJECTS_MAX: Final = 16_384
 """So many subjects of commits are kept, built and read: each table has a dozen, and every commit asks for one."""
 
-type ActorKind = Literal["player", "lobby", "operator"]
-type Question = Literal["table", "cards", "key", "log"]
+type ActorKind = Literal["player", "lobby", "operator", "cashier"]
+type Question = Literal["table", "cards", "key", "log", "account"]
 
 _KINDS: Final = frozenset(get_args(ActorKind.__value__))
 _QUESTIONS: Final = frozenset(get_args(Question.__value__))
@@ -113,44 +118,44 @@ def table_pattern(room: str, table: str, roots: Roots = TABLES) -> str:
     return f"{roots.stored}.{_token(room)}.{_token(table)}.>"
 
 
-def room_pattern(room: str) -> str:
-    """Everything stored about the tables of one room."""
-    return f"table.{_token(room)}.>"
+def room_pattern(room: str, roots: Roots = TABLES) -> str:
+    """Everything stored about the tables of one room, or about all ledgers of the house."""
+    return f"{roots.stored}.{_token(room)}.>"
 
 
-def fact_pattern(room: str = ANY, table: str = ANY, service: str = ANY, fact: str = ANY) -> str:
+def fact_pattern(room: str = ANY, table: str = ANY, service: str = ANY, fact: str = ANY, roots: Roots = TABLES) -> str:
     """Stored commits as they are sent on; each part may be `ANY`."""
-    return ".".join(("fact", _wild(room), _wild(table), _wild(service), _wild(fact)))
+    return ".".join((roots.sent_on, _wild(room), _wild(table), _wild(service), _wild(fact)))
 
 
-def fact_of(subject: str) -> str:
+def fact_of(subject: str, roots: Roots = TABLES) -> str:
     """The subject on which the commit stored at `subject` is sent on."""
-    return "fact" + subject.removeprefix("table")
+    return roots.sent_on + subject.removeprefix(roots.stored)
 
 
-def stored_as(subject: str) -> str:
+def stored_as(subject: str, roots: Roots = TABLES) -> str:
     """The subject at which the commit sent on at `subject` is stored."""
-    return "table" + subject.removeprefix("fact")
+    return roots.stored + subject.removeprefix(roots.sent_on)
 
 
-def heads(service: str, room: str, table: str) -> str:
+def heads(service: str, room: str, table: str, roots: Roots = TABLES) -> str:
     """Where `service` leaves the head that it knows of a table."""
-    return f"heads.{_token(service)}.{_token(room)}.{_token(table)}"
+    return f"{roots.heads}.{_token(service)}.{_token(room)}.{_token(table)}"
 
 
-def heads_pattern(room: str, table: str = ANY) -> str:
+def heads_pattern(room: str, table: str = ANY, roots: Roots = TABLES) -> str:
     """The heads that any service left of a table, or of every table of a room."""
-    return f"heads.*.{_token(room)}.{_wild(table)}"
+    return f"{roots.heads}.*.{_token(room)}.{_wild(table)}"
 
 
-def refused(room: str, table: str) -> str:
+def refused(room: str, table: str, roots: Roots = TABLES) -> str:
     """Where refused commands of a table are kept."""
-    return f"refused.{_token(room)}.{_token(table)}"
+    return f"{roots.refused}.{_token(room)}.{_token(table)}"
 
 
-def command(room: str, table: str, kind: ActorKind, name: str) -> str:
-    """Where somebody asks the table to do something."""
-    return f"command.{_token(room)}.{_token(table)}.{_kind(kind)}.{_token(name)}"
+def command(room: str, table: str, kind: ActorKind, name: str, roots: Roots = TABLES) -> str:
+    """Where somebody asks the table, or the cashier of a ledger, to do something."""
+    return f"{roots.command}.{_token(room)}.{_token(table)}.{_kind(kind)}.{_token(name)}"
 
 
 def query(what: Question, room: str, table: str, kind: ActorKind, name: str) -> str:
@@ -178,34 +183,28 @@ def read_commit(subject: str, roots: Roots = TABLES) -> CommitSubject | None:
     return CommitSubject(*parts) if known else None
 
 
-def read_heads(subject: str) -> str | None:
-    """The table of whose head a `heads.` subject is."""
+def read_heads(subject: str, roots: Roots = TABLES) -> str | None:
+    """The table of whose head a subject is."""
     match subject.split("."):
-        case ["heads", service, room, table] if _ids((service, room, table)):
+        case [root, service, room, table] if root == roots.heads and _ids((service, room, table)):
             return table
     return None
 
 
-def read_command(subject: str) -> CommandSubject | None:
+def read_command(subject: str, roots: Roots = TABLES) -> CommandSubject | None:
     """Which table is asked to do something, and by whom."""
     match subject.split("."):
-        case ["command", room, table, ("player" | "lobby" | "operator") as kind, name] if _ids((room, table, name)):
-            return CommandSubject(room, table, kind, name)
+        case [root, room, table, kind, name] if root == roots.command and _ids((room, table, name)):
+            return CommandSubject(room, table, cast("ActorKind", kind), name) if kind in _KINDS else None
     return None
 
 
 def read_query(subject: str) -> QuerySubject | None:
-    """What is asked about which table, and by whom."""
+    """What is asked about which table or ledger, and by whom."""
     match subject.split("."):
-        case [
-            "query",
-            ("table" | "cards" | "key" | "log") as what,
-            room,
-            table,
-            ("player" | "lobby" | "operator") as kind,
-            name,
-        ] if _ids((room, table, name)):
-            return QuerySubject(what, room, table, kind, name)
+        case ["query", what, room, table, kind, name] if what in _QUESTIONS and kind in _KINDS:
+            if _ids((room, table, name)):
+                return QuerySubject(cast("Question", what), room, table, cast("ActorKind", kind), name)
     return None
 
 
@@ -215,18 +214,13 @@ def misnamed(subject: str) -> str | None:
     For an answer that says so, and for nothing else: such a name is never part of a subject of ours.
     """
     match subject.split("."):
-        case ["command", room, table, ("player" | "lobby" | "operator") as kind, name] | [
-            "query",
-            _,
-            room,
-            table,
-            ("player" | "lobby" | "operator") as kind,
-            name,
-        ]:
-            return next(
-                (part for part, text in (("room", room), ("table", table), (kind, name)) if not is_id(text)), None
-            )
-    return None
+        case [("command" | "cashier") as root, room, table, kind, name] if kind in _KINDS:
+            named = "table" if root == TABLES.command else "ledger"
+        case ["query", what, room, table, kind, name] if kind in _KINDS:
+            named = "ledger" if what == "account" else "table"
+        case _:
+            return None
+    return next((part for part, text in (("room", room), (named, table), (kind, name)) if not is_id(text)), None)
 
 
 def read_view(subject: str) -> ViewSubject | None:

@@ -11,18 +11,20 @@ import structlog
 from nats.aio.client import Client
 
 from contracts.codec import encode
+from contracts.events import Event
 from contracts.outcomes import Rejected
 from contracts.subjects import QuerySubject, Question, read_query
 from services.bus import logging, misnamed
+from services.bus.aggregates import Chained, State
 from services.bus.connection import Line, connect, settle
 from services.bus.credentials import Credentials
 from services.bus.faults import EXIT, exit_code, sentence
-from services.bus.follower import Follower
+from services.bus.follower import Follower, TableFollower
 from services.bus.framework import App, Broker
 from services.bus.gate import Gate
 from services.bus.jetstream import JetStreamLog
-from services.bus.log import Refused, Unavailable
-from services.bus.loop import Loop, Role
+from services.bus.log import Log, Refused, Unavailable
+from services.bus.loop import Loop, Role, TableLoop, TableRole
 from services.bus.outbox import Outbox
 from services.bus.process import Process
 from services.bus.stall import StallGuard, caught_up
@@ -52,7 +54,7 @@ class Service:
         self.line: Line | None = None
         self.client: Client | None = None
         self.log: JetStreamLog | None = None
-        self.follower: Follower | None = None
+        self.follower: TableFollower | None = None
         self.guard = StallGuard(self._ping)
         self.random = SystemRandom()
         self._hooks: list[Callable[[], contextlib.AbstractAsyncContextManager[None]]] = []
@@ -127,7 +129,7 @@ class Service:
 
         return handler
 
-    def connected(self) -> tuple[Follower, JetStreamLog]:
+    def connected(self) -> tuple[TableFollower, JetStreamLog]:
         """Fold and log. Raises RuntimeError before they are there."""
         if self.follower is None or self.log is None:
             message = f"{self.user} is not connected"
@@ -250,7 +252,7 @@ def unknown_table(asked: QuerySubject) -> Rejected:
     return Rejected(code="unknown_table", message=f"There is no table {asked.table} in room {asked.room}.")
 
 
-def run_loop(service: Service, role: Role) -> Callable[[], contextlib.AbstractAsyncContextManager[None]]:
+def run_loop(service: Service, role: TableRole) -> Callable[[], contextlib.AbstractAsyncContextManager[None]]:
     """A hook that runs the loop of a role while the service is up."""
 
     @contextlib.asynccontextmanager
@@ -263,9 +265,15 @@ def run_loop(service: Service, role: Role) -> Callable[[], contextlib.AbstractAs
     return running
 
 
-def loop_of(service: Service, role: Role) -> Loop:
+def loop_of(service: Service, role: TableRole) -> TableLoop:
     """The loop of a role over the service's log and fold, which must be there."""
-    follower, log = service.connected()
+    return loop_over(service, role, *service.connected())
+
+
+def loop_over[S: State, C: Chained, E: Event, K](
+    service: Service, role: Role[S, C, E, K], follower: Follower[S, C], log: Log
+) -> Loop[S, C, E, K]:
+    """The same over any log and fold that the service has."""
     return Loop(
         role,
         follower,

@@ -10,15 +10,16 @@ import structlog
 
 from contracts import subjects
 from contracts.codec import encode
-from contracts.commands import AnyCommand, OpenTable
-from contracts.commit import Cause
+from contracts.commit import Cause, Commit
 from contracts.data import Instant
-from contracts.events import AnyEvent
+from contracts.events import AnyEvent, Event
 from contracts.events.state import Actor
 from contracts.outcomes import Accepted, Allowed, Outcome, Rejected
 from contracts.subjects import CommandSubject
 from services.aggregate.table import Table
 from services.bus import misnamed
+from services.bus.aggregates import Chained, State
+from services.bus.asked import Caused, Request, Rules
 from services.bus.log import Refused, Unavailable
 from services.bus.loop import Loop
 from services.bus.refused import as_kept
@@ -42,54 +43,37 @@ TRIES_MAX: Final = 20
 """So often a command is decided anew because the log moved on, before it is `busy`."""
 
 WAITED: Final = "The table is waiting for another service; send the same command again."
-TOO_MUCH: Final = "Too many commands wait at this table; send the same command again."
+TOO_MUCH: Final = "Too many commands wait here; send the same command again."
+NOBODY: Final = Actor(kind="operator", name="nobody")
+"""Stands for who asks where the subject does not say."""
 
 type Publish = Callable[[str, bytes], None]
-
-
-class Rules(msgspec.Struct, frozen=True):
-    """The pure functions by which commands are read and decided.
-
-    `refused` gives the events by which a refusal is put into the log, () where it is not.
-    """
-
-    read: Callable[[bytes], AnyCommand | Rejected]
-    known: Callable[[Table, Cause], Accepted | Rejected | None]
-    holds: Callable[[Table, AnyCommand], bool]
-    decide: Callable[[Table, Cause, Instant], tuple[AnyEvent, ...] | Rejected]
-    refused: Callable[[Rejected, Cause], tuple[AnyEvent, ...]]
-
-
-class Request(msgspec.Struct, frozen=True):
-    """A command as it arrived; `since` is the loop time, `stalls` how often the process had stood still by then."""
-
-    subject: str
-    reply: str
-    body: bytes
-    address: CommandSubject
-    command: AnyCommand
-    arrived: Instant
-    since: float
-    stalls: int
 
 
 class StoodStill(Exception):
     """The process stood still with a command in hand: others may have refused it meanwhile, and a refusal is final."""
 
 
-class Desk:
-    """Takes commands for the tables of one loop, a table's in the order of their arrival here.
+class Desk[S: State, C: Chained, E: Event, K: Caused]:
+    """Takes commands for the tables or ledgers of one loop, those of each in the order of their arrival here.
 
     `stalls` counts how often the process has stood still: a command that was in hand then is dropped, unanswered.
     """
 
-    def __init__(self, loop: Loop, rules: Rules, publish: Publish, stalls: Callable[[], int] = lambda: 0) -> None:
+    def __init__(
+        self,
+        loop: Loop[S, C, E, K],
+        rules: Rules[S, E, K],
+        publish: Publish,
+        stalls: Callable[[], int] = lambda: 0,
+    ) -> None:
+        self.of = loop.of
         self.loop = loop
         self.rules = rules
         self.publish = publish
         self.stalls = stalls
         self.waiting = 0
-        self._queues: dict[tuple[str, str], deque[Request]] = {}
+        self._queues: dict[tuple[str, str], deque[Request[K]]] = {}
         self._of: Counter[tuple[str, str, str]] = Counter()
         self._tasks: set[asyncio.Task[None]] = set()
         self._expiring: asyncio.Task[None] | None = None
@@ -97,18 +81,21 @@ class Desk:
 
     def submit(self, subject: str, reply: str, body: bytes) -> None:
         """Takes a command; its answer goes to `reply`. Never raises, never waits."""
-        address = subjects.read_command(subject)
+        address, arrived = subjects.read_command(subject, self.of.archive.roots), self.loop.follower.clock.now()
         if address is None:
-            misnamed.answer(self.publish, subject, reply, self.rules.read(body).id)
+            misnamed.answer(self.publish, subject, reply, self._id_of(body, arrived))
         if address is None or self._closing:
             return
-        arrived = self.loop.follower.clock.now()
-        command = self.rules.read(body)
-        if isinstance(command, Rejected):
-            self._refuse(subject, reply, body, arrived, address, command)
+        cause = self.rules.cause(Actor(kind=address.kind, name=address.name), arrived, body)
+        if isinstance(cause, Rejected):
+            self._refuse(subject, reply, body, arrived, address, cause)
             return
         since = asyncio.get_running_loop().time()
-        self._queue(Request(subject, reply, body, address, command, arrived, since, self.stalls()))
+        self._queue(Request(subject, reply, body, address, cause, since, self.stalls()))
+
+    def _id_of(self, body: bytes, arrived: Instant) -> str:
+        read = self.rules.cause(NOBODY, arrived, body)
+        return read.id if isinstance(read, Rejected) else read.command.id
 
     async def stop(self) -> None:
         """Takes no more commands, and answers those that are in hand."""
@@ -118,12 +105,12 @@ class Desk:
         if self._expiring is not None:
             self._expiring.cancel()
 
-    def _queue(self, request: Request) -> None:
+    def _queue(self, request: Request[K]) -> None:
         key = (request.address.room, request.address.table)
         queue = self._queues.get(key)
         if self._is_full(request.address, queue):
             # Not kept among the refusals: a flood must not become a flood of writes.
-            self.publish(request.reply, encode(_busy(request.command, TOO_MUCH)))
+            self.publish(request.reply, encode(_busy(request.cause, TOO_MUCH)))
             return
         if queue is None:
             queue = self._queues[key] = deque()
@@ -136,14 +123,14 @@ class Desk:
         if self._expiring is None or self._expiring.done():
             self._expiring = asyncio.create_task(self._expire(), name="desk-expiry")
 
-    def _is_full(self, address: CommandSubject, queue: deque[Request] | None) -> bool:
+    def _is_full(self, address: CommandSubject, queue: deque[Request[K]] | None) -> bool:
         return (
             self.waiting >= PROCESS_WAITING_MAX
             or (queue is not None and len(queue) >= WAITING_MAX)
             or (address.kind == "player" and self._of[_player(address)] >= PLAYER_WAITING_MAX)
         )
 
-    def _leaves(self, request: Request) -> None:
+    def _leaves(self, request: Request[K]) -> None:
         player = _player(request.address)
         self.waiting -= 1
         self._of[player] -= 1
@@ -160,21 +147,23 @@ class Desk:
                     request = queue[1]
                     del queue[1]
                     self._leaves(request)
-                    self._answer(request, _busy(request.command))
+                    self._answer(request, _busy(request.cause))
 
-    async def _drain(self, key: tuple[str, str], queue: deque[Request]) -> None:
+    async def _drain(self, key: tuple[str, str], queue: deque[Request[K]]) -> None:
         while queue:
             request = queue[0]
             try:
                 outcome = await self._outcome(request)
             except (Refused, Unavailable) as error:
-                logger.warning("log_unavailable", table=key[1], command=request.command.id, error=str(error))
-                outcome = _busy(request.command)
+                logger.warning(
+                    "log_unavailable", **{self.of.name: key[1]}, command=request.cause.command.id, error=str(error)
+                )
+                outcome = _busy(request.cause)
             except StoodStill:
-                logger.warning("command_dropped", table=key[1], command=request.command.id)
+                logger.warning("command_dropped", **{self.of.name: key[1]}, command=request.cause.command.id)
                 outcome = None
             except Exception:  # a fault in one command must not stop a table; the command gets no answer
-                logger.exception("command_failed", table=key[1], command=request.command.id)
+                logger.exception("command_failed", **{self.of.name: key[1]}, command=request.cause.command.id)
                 outcome = None
             queue.popleft()
             self._leaves(request)
@@ -189,16 +178,14 @@ class Desk:
         try:
             await self.loop.pay(self.loop.follower.replica(*key))
         except (Refused, Unavailable) as error:
-            logger.warning("log_unavailable", table=key[1], error=str(error))
+            logger.warning("log_unavailable", **{self.of.name: key[1]}, error=str(error))
         except Exception:  # a debt that cannot be paid must not stop the commands; the sweep meets it again
-            logger.exception("debt_unpaid", table=key[1])
+            logger.exception("debt_unpaid", **{self.of.name: key[1]})
 
-    async def _outcome(self, request: Request) -> Outcome:
-        address = request.address
-        actor = Actor(kind=address.kind, name=address.name)
-        cause = Cause(actor=actor, arrived=request.arrived, command=request.command)
+    async def _outcome(self, request: Request[K]) -> Outcome:
+        address, cause = request.address, request.cause
         if asyncio.get_running_loop().time() - request.since > HOLD_S:
-            return _busy(request.command)
+            return _busy(request.cause)
         unknown = await self._unknown(address, cause)
         if unknown is not None:
             return unknown
@@ -213,24 +200,24 @@ class Desk:
                 outcome = await self._decide(replica, cause)
             if outcome is not None:
                 return outcome
-        return _busy(request.command)
+        return _busy(request.cause)
 
-    async def _unknown(self, address: CommandSubject, cause: Cause) -> Outcome | None:
+    async def _unknown(self, address: CommandSubject, cause: K) -> Outcome | None:
         """The refusal of a command to a table that is not there: anybody may name one, so nothing is kept of it."""
         follower, key = self.loop.follower, (address.room, address.table)
-        if key in follower.replicas or isinstance(cause.command, OpenTable):
+        if key in follower.replicas or self.rules.opens(cause):
             return None
         if await self.loop.log.tail(*key) is None:
-            nothing = self.rules.decide(Table(room=address.room, id=address.table), cause, cause.arrived)
+            nothing = self.rules.decide(self.of.new(*key), cause, cause.arrived)
             return nothing if isinstance(nothing, Rejected) else None
         await follower.catch_up(follower.replica(*key))
         return None
 
-    async def _free(self, replica: Replica, request: Request) -> bool:
+    async def _free(self, replica: Replica[S, C], request: Request[K]) -> bool:
         """Waits while another service owes; False when that took too long."""
         clock = asyncio.get_running_loop()
         silent = False
-        while replica.halted is None and self.rules.holds(replica.table, request.command):
+        while replica.halted is None and self.rules.holds(replica.state, request.cause):
             left = request.since + HOLD_S - clock.time()
             if left <= 0:
                 return False
@@ -241,24 +228,25 @@ class Desk:
             await replica.changed(min(left, SILENCE_S))
         return True
 
-    async def _decide(self, replica: Replica, cause: Cause) -> Outcome | None:
-        """Decides a command on the table as it is; None where the log moved on meanwhile."""
-        table = replica.table
+    async def _decide(self, replica: Replica[S, C], cause: K) -> Outcome | None:
+        """Decides a command on the state as it is; None where the log moved on meanwhile."""
+        state = replica.state
         if replica.halted is not None:
-            message = f"The table is halted: {replica.halted}. It accepts nothing until an operator has mended that."
-            return _at(table, Rejected(code="halted", message=message), cause)
+            why = f"The {self.of.name} is halted: {replica.halted}."
+            message = f"{why} It accepts nothing until an operator has mended that."
+            return _at(state, Rejected(code="halted", message=message), cause)
         if not replica.ready:
             await self.loop.follower.catch_up(replica)
             return None
-        known = self.rules.known(table, cause)
+        known = self.rules.known(state, cause)
         if known is not None:
             return known
-        if self.rules.holds(table, cause.command):
+        if self.rules.holds(state, cause):
             return None
         at, sequence = self.loop.follower.clock.now(), replica.sequence
-        if not self.loop.follower.clock.trusted(table.at):
-            return _busy(cause.command)
-        decision = self.rules.decide(table, cause, at)
+        if not self.loop.follower.clock.trusted(state.at):
+            return _busy(cause)
+        decision = self.rules.decide(state, cause, at)
         if not isinstance(decision, Rejected):
             head = await self.loop.append(replica, decision, at, cause)
             return Accepted(id=cause.command.id, n=head.n, head=head.hash) if head is not None else None
@@ -274,9 +262,9 @@ class Desk:
         await self.loop.follower.catch_up(replica)
         return None
 
-    def _answer(self, request: Request, outcome: Outcome) -> None:
+    def _answer(self, request: Request[K], outcome: Outcome) -> None:
         if isinstance(outcome, Rejected):
-            self._refuse(request.subject, request.reply, request.body, request.arrived, request.address, outcome)
+            self._refuse(request.subject, request.reply, request.body, request.cause.arrived, request.address, outcome)
         else:
             self.publish(request.reply, encode(outcome))
 
@@ -284,7 +272,7 @@ class Desk:
         self, subject: str, reply: str, body: bytes, arrived: Instant, address: CommandSubject, outcome: Rejected
     ) -> None:
         refusal = as_kept(subject, arrived, body, outcome)
-        self.publish(subjects.refused(address.room, address.table), encode(refusal))
+        self.publish(subjects.refused(address.room, address.table, self.of.archive.roots), encode(refusal))
         self.publish(reply, encode(outcome))
 
 
@@ -292,9 +280,12 @@ def _player(address: CommandSubject) -> tuple[str, str, str]:
     return address.room, address.table, f"{address.kind}.{address.name}"
 
 
-def _busy(command: AnyCommand, message: str = WAITED) -> Rejected:
-    return Rejected(code="busy", message=message, id=command.id)
+def _busy(cause: Caused, message: str = WAITED) -> Rejected:
+    return Rejected(code="busy", message=message, id=cause.command.id)
 
 
-def _at(table: Table, rejected: Rejected, cause: Cause) -> Rejected:
-    return msgspec.structs.replace(rejected, id=cause.command.id, n=table.n, head=table.head, allowed=Allowed())
+def _at(state: State, rejected: Rejected, cause: Caused) -> Rejected:
+    return msgspec.structs.replace(rejected, id=cause.command.id, n=state.n, head=state.head, allowed=Allowed())
+
+
+TableDesk = Desk[Table, Commit, AnyEvent, Cause]

@@ -1,4 +1,4 @@
-"""All tables of a process's rooms, kept up to the tail of the log and shared by the services of the process."""
+"""The tables of a process's rooms, or the ledgers, kept up to the tail of the log and shared by its services."""
 
 import asyncio
 from collections.abc import Iterable
@@ -7,31 +7,35 @@ from typing import Final
 import structlog
 
 from contracts.commit import Commit, Head
-from contracts.events import SERVICES, Service
+from contracts.data import Instant
 from contracts.subjects import read_commit
+from services.aggregate.table import Table
+from services.bus.aggregates import Chained, Kind, State
 from services.bus.clock import Clock
 from services.bus.loading import LOADS_MAX, load
 from services.bus.log import Following, Log, Stored, Unavailable
+from services.bus.owing import Owing
 from services.bus.replica import Gap, Replica, Watcher
 from services.bus.rereading import only_held, read_again, read_first, read_on
 
 logger: Final = structlog.get_logger(__name__)
 
 
-class Follower:
-    """Follows the rooms once; a replica is found by room and table.
+class Follower[S: State, C: Chained]:
+    """Follows the rooms once; a replica is found by room and name.
 
-    `owing` holds, for each service, the replicas whose state says that this service owes something. `lost` are commits
-    that were folded, and that neither the log nor anybody who published a head knows any more.
+    `owing` tells, for each service, of which replicas the state says that this service owes something. `lost` are
+    commits that were folded, and that neither the log nor anybody who published a head knows any more.
     """
 
-    def __init__(self, log: Log, rooms: Iterable[str], clock: Clock) -> None:
+    def __init__(self, of: Kind[S, C], log: Log, rooms: Iterable[str], clock: Clock) -> None:
+        self.of = of
         self.log = log
         self.rooms = tuple(rooms)
         self.clock = clock
-        self.replicas: dict[tuple[str, str], Replica] = {}
-        self.owing: dict[Service, dict[tuple[str, str], Replica]] = {service: {} for service in SERVICES}
-        self.watchers: list[Watcher] = []
+        self.replicas: dict[tuple[str, str], Replica[S, C]] = {}
+        self.owing = {service: Owing[S, C](service) for service in of.archive.services}
+        self.watchers: list[Watcher[S, C]] = []
         self.lost: dict[tuple[str, str], Head] = {}
         self._filling: dict[tuple[str, str], asyncio.Task[None]] = {}
         self._fill_again: set[tuple[str, str]] = set()
@@ -52,8 +56,8 @@ class Follower:
             self._marks[room] = await self.log.room_tail(room)
             names = {*heads, *await self.log.tables(room)}
             tables = {name: self.replica(room, name) for name in sorted(names)}
-            await load(self.log, room, tables, heads, self.catch_up)
-            tails = (replica.sequence for replica in self.replicas.values() if replica.table.room == room)
+            await load(self.of, self.log, room, tables, heads, self.catch_up)
+            tails = (replica.sequence for replica in self.replicas.values() if replica.state.room == room)
             self._seen[room] = max(tails, default=0)
             await self._look_again(room)
         self._loaded = True
@@ -77,23 +81,23 @@ class Follower:
         for task in list(self._filling.values()):
             task.cancel()
 
-    def replica(self, room: str, table: str) -> Replica:
-        """What is known of a table; a new, empty replica for one never seen."""
-        key = (room, table)
+    def replica(self, room: str, name: str) -> Replica[S, C]:
+        """What is known of one; a new, empty replica for one never seen."""
+        key = (room, name)
         if key not in self.replicas:
-            self.replicas[key] = Replica(room, table)
+            self.replicas[key] = Replica(self.of, room, name)
         return self.replicas[key]
 
     def receive(self, stored: Stored) -> None:
         """Takes a commit that the stream has sent on, and fills the gap before it if there is one."""
-        address = read_commit(stored.subject)
+        address = read_commit(stored.subject, self.of.archive.roots)
         if address is None or address.room not in self._seen:
             return
         self.clock.observe(stored.time)
         if self._is_next(address.room, stored):
             self._take_or_fill(self.replica(address.room, address.table), stored)
 
-    def _take_or_fill(self, replica: Replica, stored: Stored) -> None:
+    def _take_or_fill(self, replica: Replica[S, C], stored: Stored) -> None:
         if replica.halted is not None:
             self._doubtful.add(replica.key)  # somebody may be putting its log back
             return
@@ -118,7 +122,7 @@ class Follower:
         if stored.sequence > self._seen[room]:
             self._seen[room], self._marks[room] = stored.sequence, stored
 
-    def take(self, replica: Replica, stored: Stored, *, in_order: bool = False) -> Commit | None:
+    def take(self, replica: Replica[S, C], stored: Stored, *, in_order: bool = False) -> C | None:
         """Folds a stored message into its replica, and tells the watchers. Raises `Gap`.
 
         A table that was never read is not begun by a fact: the heads that are known of it come first.
@@ -129,12 +133,12 @@ class Follower:
         self._after(replica, commit, stored)
         return commit
 
-    def take_own(self, replica: Replica, commit: Commit, stored: Stored) -> None:
+    def take_own(self, replica: Replica[S, C], commit: C, stored: Stored) -> None:
         """Folds a commit that was just appended by this process."""
         if replica.take_own(commit, stored):
             self._after(replica, commit, stored)
 
-    def _after(self, replica: Replica, commit: Commit | None, stored: Stored) -> None:
+    def _after(self, replica: Replica[S, C], commit: C | None, stored: Stored) -> None:
         if commit is None and replica.halted is None:
             return
         self._note_debt(replica)
@@ -142,15 +146,15 @@ class Follower:
             for watcher in self.watchers:
                 watcher(replica, commit, stored)
 
-    def _note_debt(self, replica: Replica) -> None:
-        owed = replica.debt
-        for service, tables in self.owing.items():
-            if owed is not None and owed.service == service:
-                tables[replica.key] = replica
-            else:
-                tables.pop(replica.key, None)
+    def _note_debt(self, replica: Replica[S, C]) -> None:
+        for owing in self.owing.values():
+            owing.note(replica)
 
-    def fill(self, replica: Replica) -> None:
+    def owed(self, service: str, at: Instant) -> list[Replica[S, C]]:
+        """The replicas whose state says that a service owes something at this moment."""
+        return self.owing[service].due(at)
+
+    def fill(self, replica: Replica[S, C]) -> None:
         """Reads a table up to its tail, in the background, once at a time.
 
         What comes while it is being read may be missing from what was read: then it is read once more.
@@ -162,19 +166,19 @@ class Follower:
             self._filling[replica.key] = task
             task.add_done_callback(lambda _: self._filling.pop(replica.key, None))
 
-    async def _fill(self, replica: Replica) -> None:
+    async def _fill(self, replica: Replica[S, C]) -> None:
         again = True
         while again:
             self._fill_again.discard(replica.key)
             try:
                 await self.catch_up(replica)
             except Unavailable as error:
-                logger.warning("log_unavailable", table=replica.table.id, error=str(error))
+                logger.warning("log_unavailable", **self.of.named(replica.state), error=str(error))
                 self._doubtful.add(replica.key)  # the audit reads it
                 return
             again = replica.key in self._fill_again
 
-    async def catch_up(self, replica: Replica) -> None:
+    async def catch_up(self, replica: Replica[S, C]) -> None:
         """Reads a table up to the tail that the stream's leader knows. Raises `Unavailable`.
 
         Where the log is not what it was, it is read again from an earlier point.
@@ -187,7 +191,7 @@ class Follower:
             replica.check_heads()
             self._note_debt(replica)
 
-    async def refold(self, replica: Replica) -> None:
+    async def refold(self, replica: Replica[S, C]) -> None:
         """Reads a table again whose log is not what it was; until the chain has passed all that is known, it is halted.
 
         Raises `Unavailable`; then, and when more of its log appears, the audit tries again.
@@ -200,7 +204,7 @@ class Follower:
         self._note_debt(replica)
         done = False
         try:
-            fresh = replica.heir((await self.log.heads(*replica.key)).get(replica.table.id, {}))
+            fresh = replica.heir((await self.log.heads(*replica.key)).get(replica.state.id, {}))
             await read_again(self.log, fresh)
             done = True
         finally:
@@ -263,7 +267,7 @@ class Follower:
                     await (self.refold if replica.halted is not None else self.catch_up)(replica)
                 except Unavailable as error:
                     self._doubtful.add(key)
-                    logger.warning("log_unavailable", table=key[1], error=str(error))
+                    logger.warning("log_unavailable", **{self.of.name: key[1]}, error=str(error))
 
         async with asyncio.TaskGroup() as group:
             for key in sorted(doubtful):
@@ -271,8 +275,11 @@ class Follower:
 
     def receive_read(self, room: str, stored: Stored) -> None:
         """Takes a message that was read from the log, not followed."""
-        address = read_commit(stored.subject)
+        address = read_commit(stored.subject, self.of.archive.roots)
         if address is None:
             return
         self._note(room, stored)
         self._take_or_fill(self.replica(room, address.table), stored)
+
+
+TableFollower = Follower[Table, Commit]

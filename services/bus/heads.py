@@ -1,4 +1,4 @@
-"""The heads that services left in the stream `HEADS`: by them a log that went back is found out (DESIGN 1).
+"""The heads that services left in a stream of their own: by them a log that went back is found out (DESIGN 1).
 
 They are read by batches of many tables: a room of 10,000 tables is asked about in some dozens of requests.
 """
@@ -13,12 +13,11 @@ import structlog
 from contracts import subjects
 from contracts.codec import decode
 from contracts.commit import Head
-from contracts.events import SERVICES
 from services.bus import answers
+from services.bus.archives import Archive
 from services.bus.log import Heads, Stored, Unavailable
 from services.bus.mailbox import Mailbox, NoAnswer, NobodyThere, NotSent
 from services.bus.settings import Settings
-from services.bus.streams import HEADS
 
 TABLES_ASKED_MAX: Final = 200
 """So many tables at a time: the server gives the last messages of 1,024 subjects at most."""
@@ -28,20 +27,21 @@ _encode: Final = msgspec.json.Encoder().encode
 
 
 class Published:
-    """Reads `HEADS`. Every method that reads raises `Unavailable`."""
+    """Reads the stream of heads. Every method that reads raises `Unavailable`."""
 
-    def __init__(self, mailbox: Mailbox, settings: Settings) -> None:
+    def __init__(self, mailbox: Mailbox, settings: Settings, archive: Archive) -> None:
         self._mailbox = mailbox
+        self._archive = archive
         self._read_s = settings.read_timeout_ms / 1000
         self._prefix = settings.api_prefix
 
     async def tables(self, room: str) -> list[str]:
         """The tables of a room that have a head."""
-        pattern, found, offset = subjects.heads_pattern(room), set[str](), 0
+        pattern, found, offset = subjects.heads_pattern(room, roots=self._archive.roots), set[str](), 0
         while True:
             body = _encode({"subjects_filter": pattern, "offset": offset})
-            names, total = answers.subjects_in(await self._asked("STREAM.INFO", body), HEADS)
-            found.update(table for table in map(subjects.read_heads, names) if table is not None)
+            names, total = answers.subjects_in(await self._asked("STREAM.INFO", body), self._archive.heads)
+            found.update(table for table in map(self._table_of, names) if table is not None)
             offset += len(names)
             if not names or offset >= total:
                 return sorted(found)
@@ -51,7 +51,7 @@ class Published:
         found: dict[str, Heads] = {}
         for chosen in batched(tables, TABLES_ASKED_MAX):
             for stored in await self._last(room, chosen):
-                table = subjects.read_heads(stored.subject)
+                table = self._table_of(stored.subject)
                 head = _head(stored)
                 if table is not None and head is not None:
                     found.setdefault(table, {})[head.n] = head.hash
@@ -60,14 +60,15 @@ class Published:
     async def leave(self, subject: str, head: bytes) -> None:
         """Publishes a head, and waits for the answer; without one it is not known by others, which the log tells."""
         try:
-            await self._mailbox.ask(subject, head, self._read_s, {"Nats-Expected-Stream": HEADS})
+            await self._mailbox.ask(subject, head, self._read_s, {"Nats-Expected-Stream": self._archive.heads})
         except (NotSent, NobodyThere, NoAnswer) as error:
             logger.warning("head_not_left", subject=subject, reason=str(error))
 
     async def _last(self, room: str, tables: Sequence[str]) -> list[Stored]:
-        body = _encode({"multi_last": [subjects.heads_pattern(room, table) for table in tables]})
+        body = _encode({"multi_last": [subjects.heads_pattern(room, table, self._archive.roots) for table in tables]})
         try:
-            batch = await self._mailbox.ask_all(f"{self._prefix}.DIRECT.GET.{HEADS}", body, self._read_s, answers.ends)
+            asked = f"{self._prefix}.DIRECT.GET.{self._archive.heads}"
+            batch = await self._mailbox.ask_all(asked, body, self._read_s, answers.ends)
         except (NotSent, NobodyThere, NoAnswer) as error:
             raise Unavailable(str(error)) from error
         if answers.broke_off(batch):
@@ -76,15 +77,21 @@ class Published:
 
     async def _one_by_one(self, room: str, tables: Sequence[str]) -> list[Stored]:
         """The same where a damaged message ends the batch: the others can still be read."""
-        names = [subjects.heads(service, room, table) for table in tables for service in SERVICES]
+        archive = self._archive
+        names = [
+            subjects.heads(service, room, table, archive.roots) for table in tables for service in archive.services
+        ]
         found = [
             answers.message_in(await self._asked("STREAM.MSG.GET", _encode({"last_by_subj": name}))) for name in names
         ]
         return [stored for stored in found if stored is not None]
 
+    def _table_of(self, subject: str) -> str | None:
+        return subjects.read_heads(subject, self._archive.roots)
+
     async def _asked(self, request: str, body: bytes) -> bytes:
         try:
-            return (await self._mailbox.ask(f"{self._prefix}.{request}.{HEADS}", body, self._read_s)).data
+            return (await self._mailbox.ask(f"{self._prefix}.{request}.{self._archive.heads}", body, self._read_s)).data
         except (NotSent, NobodyThere, NoAnswer) as error:
             raise Unavailable(str(error)) from error
 

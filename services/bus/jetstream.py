@@ -19,6 +19,7 @@ from nats.aio.subscription import Subscription
 from contracts import subjects
 from contracts.subjects import ANY
 from services.bus import answers, streams
+from services.bus.archives import OF_TABLES, Archive
 from services.bus.connection import Line, settle
 from services.bus.heads import TABLES_ASKED_MAX, Published
 from services.bus.health import Appends
@@ -26,7 +27,6 @@ from services.bus.log import COMMIT_BYTES_MAX, Conflict, Heads, InDoubt, Refused
 from services.bus.mailbox import Mailbox, NoAnswer, NobodyThere, NotSent, Sink
 from services.bus.patience import Patience
 from services.bus.settings import Settings
-from services.bus.streams import TABLES
 
 _encode: Final = msgspec.json.Encoder().encode
 
@@ -47,7 +47,8 @@ class Subscribed:
 class JetStreamLog:
     """A `Log` on a server; see there for what each method promises. Made by `open`."""
 
-    def __init__(self, client: Client, mailbox: Mailbox, settings: Settings) -> None:
+    def __init__(self, client: Client, mailbox: Mailbox, settings: Settings, archive: Archive = OF_TABLES) -> None:
+        self.archive = archive
         self._client = client
         self._mailbox = mailbox
         self._settings = settings
@@ -58,17 +59,19 @@ class JetStreamLog:
         self._one_replica = False
         """Whether the streams were seen to lie on one server alone: then nothing that was read can lag."""
         self.appends = Appends()
-        self._get = f"{settings.api_prefix}.STREAM.MSG.GET.{TABLES}"
-        self._direct = f"{settings.api_prefix}.DIRECT.GET.{TABLES}"
-        self._about = f"{settings.api_prefix}.STREAM.INFO.{TABLES}"
+        self._get = f"{settings.api_prefix}.STREAM.MSG.GET.{archive.log}"
+        self._direct = f"{settings.api_prefix}.DIRECT.GET.{archive.log}"
+        self._about = f"{settings.api_prefix}.STREAM.INFO.{archive.log}"
 
     @classmethod
-    async def open(cls, client: Client, settings: Settings, line: Line | None = None) -> Self:
+    async def open(
+        cls, client: Client, settings: Settings, line: Line | None = None, archive: Archive = OF_TABLES
+    ) -> Self:
         """A log over an open connection; `line` tells it when the connection breaks, which spares time-outs."""
         mailbox = await Mailbox.open(client)
         if line is not None:
             line.when_lost(mailbox.lost)
-        return cls(client, mailbox, settings)
+        return cls(client, mailbox, settings, archive)
 
     async def close(self) -> None:
         """Leaves the connection as it was; appends under way end in doubt."""
@@ -76,11 +79,11 @@ class JetStreamLog:
 
     async def append(self, room: str, table: str, service: str, fact: str, data: bytes, expected: int) -> int:
         """Stores one commit and gives its sequence."""
-        subject, guard = subjects.guarded(room, table, service, fact)
+        subject, guard = subjects.guarded(room, table, service, fact, self.archive.roots)
         if len(data) > COMMIT_BYTES_MAX:
             raise Refused(f"a commit of {len(data)} bytes is larger than {COMMIT_BYTES_MAX}")
         headers = {
-            "Nats-Expected-Stream": TABLES,
+            "Nats-Expected-Stream": self.archive.log,
             "Nats-Expected-Last-Subject-Sequence": str(expected),
             "Nats-Expected-Last-Subject-Sequence-Subject": guard,
         }
@@ -120,17 +123,17 @@ class JetStreamLog:
 
     async def tail(self, room: str, table: str) -> Stored | None:
         """The last message of a table."""
-        return await self._from_leader({"last_by_subj": subjects.table_pattern(room, table)})
+        return await self._from_leader({"last_by_subj": self._pattern(room, table)})
 
     async def last_of(self, room: str, table: str, service: str, fact: str) -> Stored | None:
         """The last commit of one kind."""
-        return await self._from_leader({"last_by_subj": subjects.guarded(room, table, service, fact).subject})
+        return await self._from_leader({"last_by_subj": self._subject(room, table, service, fact)})
 
     async def last_of_each(self, room: str, tables: Sequence[str], service: str, fact: str) -> list[Stored]:
         """The last commit of one kind of each of these tables that has one, as a replica knows it."""
         found: list[Stored] = []
         for chosen in batched(tables, TABLES_ASKED_MAX):
-            wanted = [subjects.guarded(room, table, service, fact).subject for table in chosen]
+            wanted = [self._subject(room, table, service, fact) for table in chosen]
             batch = await self._batch({"multi_last": wanted})
             if answers.broke_off(batch):  # at a damaged message: the others can still be read
                 one_by_one = [await self._from_leader({"last_by_subj": subject}) for subject in wanted]
@@ -141,11 +144,11 @@ class JetStreamLog:
 
     async def next_of(self, room: str, table: str, service: str, fact: str, sequence: int) -> Stored | None:
         """The first commit of one kind at or after `sequence`."""
-        return await self._next(subjects.guarded(room, table, service, fact).subject, sequence)
+        return await self._next(self._subject(room, table, service, fact), sequence)
 
     async def before(self, room: str, table: str, sequence: int) -> Stored | None:
         """The last message of a table before `sequence`."""
-        pattern = subjects.table_pattern(room, table)
+        pattern = self._pattern(room, table)
         if sequence <= 1:
             return None  # the server takes `up_to_seq` 0 for no limit
         batch = await self._batch({"multi_last": [pattern], "up_to_seq": sequence - 1})
@@ -161,33 +164,36 @@ class JetStreamLog:
 
     async def first(self, room: str, table: str, sequence: int = 1) -> Stored | None:
         """The first message of a table at or after `sequence`."""
-        return await self._next(subjects.table_pattern(room, table), sequence)
+        return await self._next(self._pattern(room, table), sequence)
 
     async def room_tail(self, room: str) -> Stored | None:
         """The last message of a room."""
-        return await self._from_leader({"last_by_subj": subjects.room_pattern(room)})
+        return await self._from_leader({"last_by_subj": subjects.room_pattern(room, self.archive.roots)})
 
     async def heads(self, room: str, table: str = ANY) -> dict[str, Heads]:
         """The last head that each service published, of one table or of every table of the room that has any."""
-        published = Published(self._mailbox, self._settings)
+        published = Published(self._mailbox, self._settings, self.archive)
         return await published.of([table] if table != ANY else await published.tables(room), room)
 
     async def leave_head(self, service: str, room: str, table: str, head: bytes) -> None:
         """Publishes a service's head of a table and waits until it is kept, or cannot be."""
-        await Published(self._mailbox, self._settings).leave(subjects.heads(service, room, table), head)
+        await Published(self._mailbox, self._settings, self.archive).leave(
+            subjects.heads(service, room, table, self.archive.roots), head
+        )
 
     def read(self, room: str, table: str, after: int = 0) -> AsyncIterator[Stored]:
         """Every message of a table after sequence `after`."""
-        return self._read(subjects.table_pattern(room, table), after)
+        return self._read(self._pattern(room, table), after)
 
     def read_room(self, room: str, after: int = 0) -> AsyncIterator[Stored]:
         """Every message of a room after sequence `after`."""
-        return self._read(subjects.room_pattern(room), after)
+        return self._read(subjects.room_pattern(room, self.archive.roots), after)
 
     async def check_streams(self) -> None:
         """Compares the streams with what they must be. Raises `StreamDiffers` or `Unavailable`."""
         try:
-            await streams.check(self._client.jetstream(prefix=self._settings.api_prefix), self._settings.replicas)
+            context = self._client.jetstream(prefix=self._settings.api_prefix)
+            await streams.check(context, self._settings.replicas, (self.archive.log, self.archive.heads))
         except nats.errors.Error as error:
             raise Unavailable(f"the server does not say how the streams are: {error!r}") from error
         self._one_replica = self._settings.replicas == 1
@@ -212,13 +218,14 @@ class JetStreamLog:
 
     async def tables(self, room: str) -> list[str]:
         """The tables of a room, sorted."""
-        pattern = subjects.room_pattern(room)
+        pattern = subjects.room_pattern(room, self.archive.roots)
         found: set[str] = set()
         offset = 0
         while True:
             body = _encode({"subjects_filter": pattern, "offset": offset})
-            names, total = answers.subjects_in((await self._asked(self._about, body)).data, TABLES)
-            found.update(parts.table for parts in map(subjects.read_commit, names) if parts)
+            names, total = answers.subjects_in((await self._asked(self._about, body)).data, self.archive.log)
+            addresses = (subjects.read_commit(name, self.archive.roots) for name in names)
+            found.update(parts.table for parts in addresses if parts)
             offset += len(names)
             if not names or offset >= total:
                 return sorted(found)
@@ -233,7 +240,7 @@ class JetStreamLog:
         queue: str = "",
     ) -> Subscribed:
         """Calls `deliver` with each commit once it is stored."""
-        subject = subjects.fact_pattern(room, ANY, service, fact)
+        subject = subjects.fact_pattern(room, ANY, service, fact, self.archive.roots)
         sink = Sink(lambda message: deliver(answers.sent_on(message)))
         subscription = await sink.subscribe(self._client, subject, queue)
         await settle(self._client)  # facts count from here
@@ -261,6 +268,12 @@ class JetStreamLog:
                 return
             yield late
             after = late.sequence
+
+    def _subject(self, room: str, table: str, service: str, fact: str) -> str:
+        return subjects.guarded(room, table, service, fact, self.archive.roots).subject
+
+    def _pattern(self, room: str, table: str) -> str:
+        return subjects.table_pattern(room, table, self.archive.roots)
 
     async def _next(self, pattern: str, sequence: int) -> Stored | None:
         return await self._from_leader({"seq": max(sequence, 1), "next_by_subj": pattern})

@@ -1,7 +1,8 @@
-"""The log: one totally ordered sequence of commits per table, guarded by an expected sequence.
+"""The log: one totally ordered sequence of commits per table or ledger, guarded by an expected sequence.
 
 Two logs speak this vocabulary and pass one conformance suite: `JetStreamLog` and `MemoryLog`. A log knows
-bytes only; which messages extend a table's chain is for the fold to say.
+bytes only; which messages extend a chain is for the fold to say. In the place of a table a ledger may stand, and then
+the house in that of the room.
 
 A *sequence* is the position of a message in the whole stream. It is good for reading and for expectations,
 and never part of a message: a restored log has other sequences.
@@ -36,7 +37,7 @@ class Stored(msgspec.Struct, frozen=True, gc=False):
 
 
 type Heads = dict[int, Sha256]
-"""Hashes of a table's commits that somebody else holds, by n."""
+"""Hashes of a log's commits that somebody else holds, by n."""
 
 
 class Conflict(Exception):
@@ -73,7 +74,7 @@ class Following(Protocol):
 
 
 class Log(Protocol):
-    """Appends, reads and follows the commits of tables.
+    """Appends, reads and follows the commits of tables, or of ledgers.
 
     Every read raises `Unavailable` when there is no answer, every method `ValueError` for what is not an id.
     """

@@ -13,10 +13,10 @@ from contracts import subjects
 from contracts.codec import digest, encode
 from contracts.commit import Cause, Commit, Head
 from contracts.data import Instant
-from contracts.events import AnyEvent, Service, fact_of
+from contracts.events import AnyEvent, Event
 from contracts.subjects import read_commit
-from services.aggregate.fold import commit_of
 from services.aggregate.table import Table
+from services.bus.aggregates import Aggregate, Chained, State
 from services.bus.follower import Follower
 from services.bus.log import Conflict, Following, InDoubt, Log, Refused, Stored, Unavailable
 from services.bus.replica import Gap, Pending, Replica
@@ -24,8 +24,8 @@ from services.bus.vouching import Vouching
 
 logger: Final = structlog.get_logger(__name__)
 
-type Owes = Callable[[Table, Instant], tuple[AnyEvent, ...]]
-type Seen = Callable[[Replica, Commit], None]
+type Owes[S, E] = Callable[[S, Instant], tuple[E, ...]]
+type Seen[S: State, C: Chained] = Callable[[Replica[S, C], C], None]
 type Publish = Callable[[str, bytes], None]
 
 SWEEP_S: Final = 0.25
@@ -39,39 +39,44 @@ RETRY_S_MAX: Final = 1.0
 CLOSE_S: Final = 5.0
 
 
-class Role(msgspec.Struct, frozen=True):
-    """What a service is on the bus: the events it `owes` by its pure decider, and the facts it `answers`.
+class Role[S: State, C: Chained, E: Event, K](msgspec.Struct, frozen=True):
+    """What a service is on the bus: at what, the events it `owes` by its pure decider, and the facts it `answers`.
 
     `answers` name facts, `table.street_closed` and the like, after which the service may owe something. `appended` is
-    told of each of its own commits once it is acknowledged: what leaves the log begins there.
+    told of each of its own commits once it is acknowledged: what leaves the log begins there. `owing` says whether a
+    service owes something whose debts do not follow from this aggregate's own state alone; the sweep asks it then.
     """
 
-    service: Service
-    owes: Owes
+    of: Aggregate[S, C, E, K]
+    service: str
+    owes: Owes[S, E]
     answers: tuple[str, ...]
-    appended: Seen | None = None
+    appended: Seen[S, C] | None = None
+    owing: Callable[[S, Instant], bool] | None = None
 
 
-class Loop:
-    """One service at work on the tables of its rooms, over one log; any number of replicas may run.
+class Loop[S: State, C: Chained, E: Event, K]:
+    """One service at work on the tables of its rooms, or on the ledgers, over one log; any number of replicas may run.
 
     With `nudged` off nothing but the sweep starts work.
     """
 
     def __init__(
         self,
-        role: Role,
-        follower: Follower,
+        role: Role[S, C, E, K],
+        follower: Follower[S, C],
         log: Log,
         *,
         publish: Publish,
         random: Random,
         nudged: bool = True,
     ) -> None:
+        self.of = role.of
         self.service = role.service
         self.owes = role.owes
         self.answers = role.answers if nudged else ()
         self.appended = role.appended
+        self.owing = role.owing
         self.follower = follower
         self.log = log
         self.publish = publish
@@ -115,19 +120,19 @@ class Loop:
             logger.error("loop_failed", service=self.service, error=repr(error), exc_info=error)
 
     def _nudge(self, stored: Stored) -> None:
-        address = read_commit(stored.subject)
+        address = read_commit(stored.subject, self.of.archive.roots)
         if address is not None and not self._closing.is_set():
             self._spawn(self._answer(self.follower.replica(address.room, address.table), stored))
 
-    async def _answer(self, replica: Replica, stored: Stored) -> None:
+    async def _answer(self, replica: Replica[S, C], stored: Stored) -> None:
         try:
             await self._reach(replica, stored)
         except Unavailable as error:
-            logger.warning("log_unavailable", service=self.service, table=replica.table.id, error=str(error))
+            logger.warning("log_unavailable", service=self.service, **self.of.named(replica.state), error=str(error))
             return  # the sweep meets the debt once the log can be read
         await self._pay_or_rest(replica)
 
-    async def _reach(self, replica: Replica, stored: Stored) -> None:
+    async def _reach(self, replica: Replica[S, C], stored: Stored) -> None:
         """Brings the fold up to a fact."""
         if replica.sequence < stored.sequence:
             try:
@@ -135,12 +140,12 @@ class Loop:
             except Gap:
                 await self.follower.catch_up(replica)
 
-    async def pay(self, replica: Replica) -> None:
+    async def pay(self, replica: Replica[S, C]) -> None:
         """Appends what the service owes at this table, and goes on while it owes itself."""
         async with replica.turnstile(self.service):
             await self.pay_inside(replica)
 
-    async def pay_inside(self, replica: Replica) -> None:
+    async def pay_inside(self, replica: Replica[S, C]) -> None:
         """The same for a caller that holds the service's turnstile of this table.
 
         After a conflict it decides again: what was owed may be paid by now, or owed still.
@@ -148,32 +153,32 @@ class Loop:
         conflicts = 0
         while not self._closing.is_set() and self.is_owing(replica) and conflicts < CONFLICTS_MAX:
             at = self.follower.clock.now()
-            events = self.owes(replica.table, at)
+            events = self.owes(replica.state, at)
             if not events:
                 return
             if await self.append(replica, events, at) is None:
                 conflicts += 1
 
-    def is_owing(self, replica: Replica) -> bool:
+    def is_owing(self, replica: Replica[S, C]) -> bool:
         """Whether the service owes something at this table now, and may append it."""
+        at = self.follower.clock.now()
+        return self._owes_something(replica, at) and replica.ready and self.follower.clock.trusted(replica.state.at)
+
+    def _owes_something(self, replica: Replica[S, C], at: Instant) -> bool:
+        if self.owing is not None:
+            return self.owing(replica.state, at)
         owed = replica.debt
-        return (
-            owed is not None
-            and owed.service == self.service
-            and replica.ready
-            and owed.is_due(self.follower.clock.now())
-            and self.follower.clock.trusted(replica.table.at)
-        )
+        return owed is not None and owed.service == self.service and owed.is_due(at)
 
     async def append(
-        self, replica: Replica, events: tuple[AnyEvent, ...], at: Instant, cause: Cause | None = None
+        self, replica: Replica[S, C], events: tuple[E, ...], at: Instant, cause: K | None = None
     ) -> Head | None:
         """Appends one commit decided on the replica as it is; its head, or None when another commit came first.
 
         The same bytes go out with the same expectation until it is known which. Raises `Refused` where the log takes
         nothing and the commit cannot be in it, `Unavailable` where the log cannot be read.
         """
-        commit = commit_of(replica.table, self.service, events, at, cause)
+        commit = self.of.commit_of(replica.state, self.service, events, at, cause)
         data = encode(commit)
         pending = Pending(commit.n, digest(data))
         replica.expect(pending)
@@ -188,9 +193,9 @@ class Loop:
         self._after(replica, commit, head)
         return head
 
-    async def _land(self, replica: Replica, commit: Commit, data: bytes, pending: Pending) -> bool:
+    async def _land(self, replica: Replica[S, C], commit: C, data: bytes, pending: Pending) -> bool:
         room, table = replica.key
-        expected, fact, retry_s, doubted = replica.sequence, fact_of(commit.events[-1]), RETRY_S, False
+        expected, fact, retry_s, doubted = replica.sequence, self.of.facts(commit)[-1], RETRY_S, False
         clock = asyncio.get_running_loop()
         while True:
             began = clock.time()
@@ -208,7 +213,7 @@ class Loop:
                     raise
             else:
                 self._append_s += (clock.time() - began - self._append_s) / 8
-                subject = subjects.guarded(room, table, self.service, fact).subject
+                subject = subjects.guarded(room, table, self.service, fact, self.of.archive.roots).subject
                 self.follower.take_own(replica, commit, Stored(sequence, subject, data, None))
                 return True
             if pending.landed is not None:
@@ -216,7 +221,7 @@ class Loop:
             await asyncio.sleep(retry_s)
             retry_s = min(retry_s * 2, RETRY_S_MAX)
 
-    async def _settled(self, replica: Replica, pending: Pending) -> None:
+    async def _settled(self, replica: Replica[S, C], pending: Pending) -> None:
         """Reads on until the fold has passed the commit's number, or the log has no more to say."""
         while pending.landed is None and replica.halted is None:
             try:
@@ -226,16 +231,16 @@ class Loop:
             else:
                 return
 
-    def _conflicted(self, replica: Replica) -> None:
+    def _conflicted(self, replica: Replica[S, C]) -> None:
         self.conflicts += 1
         self._rest(replica, DEBT_AGE_S)
 
-    def _rest(self, replica: Replica, at_least_s: float) -> None:
+    def _rest(self, replica: Replica[S, C], at_least_s: float) -> None:
         now = asyncio.get_running_loop().time()
         self._rest_until[replica.key] = now + at_least_s * (1 + self.random.random())
 
-    def _after(self, replica: Replica, commit: Commit, head: Head) -> None:
-        ended = any(fact_of(event) == "hand_ended" for event in commit.events)
+    def _after(self, replica: Replica[S, C], commit: C, head: Head) -> None:
+        ended = "hand_ended" in self.of.facts(commit)
         self._vouching.note(replica.key, head, at_once=ended)
         if self.appended is not None:
             self.appended(replica, commit)
@@ -245,19 +250,25 @@ class Loop:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._closing.wait(), SWEEP_S)
             self._vouching.publish_due()
-            for replica in list(self.follower.owing[self.service].values()):
+            for replica in self._swept():
                 if not self._closing.is_set() and self._neglected(replica):
                     self._spawn(self._pay_or_rest(replica))
 
-    async def _pay_or_rest(self, replica: Replica) -> None:
+    def _swept(self) -> list[Replica[S, C]]:
+        """What the sweep looks at: not those whose deadlines are yet to come, be they ever so many."""
+        if self.owing is not None:
+            return list(self.follower.replicas.values())
+        return self.follower.owed(self.service, self.follower.clock.now())
+
+    async def _pay_or_rest(self, replica: Replica[S, C]) -> None:
         """Pays; where the log takes nothing or cannot be read, the table is left alone for a while."""
         try:
             await self.pay(replica)
         except (Refused, Unavailable) as error:
-            logger.error("debt_not_appended", service=self.service, table=replica.table.id, reason=str(error))  # noqa: TRY400
+            logger.error("debt_not_appended", service=self.service, **self.of.named(replica.state), reason=str(error))  # noqa: TRY400
             self._rest(replica, RETRY_S_MAX)
 
-    def _neglected(self, replica: Replica) -> bool:
+    def _neglected(self, replica: Replica[S, C]) -> bool:
         now = asyncio.get_running_loop().time()
         if replica.turnstile(self.service).locked() or now < self._rest_until.get(replica.key, 0.0):
             return False
@@ -265,3 +276,7 @@ class Loop:
             return False
         age = DEBT_AGE_S * (1 + self.random.random()) + 4 * self._append_s
         return now - replica.since > age
+
+
+TableLoop = Loop[Table, Commit, AnyEvent, Cause]
+TableRole = Role[Table, Commit, AnyEvent, Cause]

@@ -15,6 +15,7 @@ from contracts import subjects
 from contracts.codec import decode
 from contracts.commit import Head
 from contracts.subjects import ANY, Guarded
+from services.bus.archives import OF_TABLES, Archive
 from services.bus.log import COMMIT_BYTES_MAX, Conflict, Heads, Refused, Stored
 
 _sequence: Final = attrgetter("sequence")
@@ -43,7 +44,8 @@ class Follower:
 class MemoryLog:
     """A `Log` in one process's memory; see there for what each method promises. `published` are the heads it gives."""
 
-    def __init__(self) -> None:
+    def __init__(self, archive: Archive = OF_TABLES) -> None:
+        self.archive = archive
         self.messages: list[Stored] = []
         self.published: dict[tuple[str, str], Heads] = {}
         self.followers: list[Follower] = []
@@ -54,7 +56,7 @@ class MemoryLog:
 
     async def append(self, room: str, table: str, service: str, fact: str, data: bytes, expected: int) -> int:
         """Stores one commit and gives its sequence."""
-        address = subjects.guarded(room, table, service, fact)
+        address = self._address(room, table, service, fact)
         if len(data) > COMMIT_BYTES_MAX:
             raise Refused(f"a commit of {len(data)} bytes is larger than {COMMIT_BYTES_MAX}")
         await self.sent(address)
@@ -65,11 +67,11 @@ class MemoryLog:
 
     async def tail(self, room: str, table: str) -> Stored | None:
         """The last message of a table."""
-        return _last(self._tables.get(subjects.table_pattern(room, table), ()))
+        return _last(self._tables.get(self._pattern(room, table), ()))
 
     async def last_of(self, room: str, table: str, service: str, fact: str) -> Stored | None:
         """The last commit of one kind."""
-        return _last(self._facts.get(subjects.guarded(room, table, service, fact).subject, ()))
+        return _last(self._facts.get(self._address(room, table, service, fact).subject, ()))
 
     async def last_of_each(self, room: str, tables: Sequence[str], service: str, fact: str) -> list[Stored]:
         """The last commit of one kind of each of these tables that has one."""
@@ -78,22 +80,22 @@ class MemoryLog:
 
     async def next_of(self, room: str, table: str, service: str, fact: str, sequence: int) -> Stored | None:
         """The first commit of one kind at or after `sequence`."""
-        found = self._facts.get(subjects.guarded(room, table, service, fact).subject, ())
+        found = self._facts.get(self._address(room, table, service, fact).subject, ())
         return next(_from(found, bisect_left(found, sequence, key=_sequence)), None)
 
     async def before(self, room: str, table: str, sequence: int) -> Stored | None:
         """The last message of a table before `sequence`."""
-        found = self._tables.get(subjects.table_pattern(room, table), ())
+        found = self._tables.get(self._pattern(room, table), ())
         return _last(found[: bisect_left(found, sequence, key=_sequence)])
 
     async def first(self, room: str, table: str, sequence: int = 1) -> Stored | None:
         """The first message of a table at or after `sequence`."""
-        found = self._tables.get(subjects.table_pattern(room, table), ())
+        found = self._tables.get(self._pattern(room, table), ())
         return next(_from(found, bisect_left(found, sequence, key=_sequence)), None)
 
     async def room_tail(self, room: str) -> Stored | None:
         """The last message of a room."""
-        return _last(self._rooms.get(subjects.room_pattern(room), ()))
+        return _last(self._rooms.get(subjects.room_pattern(room, self.archive.roots), ()))
 
     async def heads(self, room: str, table: str = ANY) -> dict[str, Heads]:
         """The heads that somebody put there."""
@@ -108,15 +110,15 @@ class MemoryLog:
 
     def read(self, room: str, table: str, after: int = 0) -> AsyncIterator[Stored]:
         """Every message of a table after sequence `after`."""
-        return _read(self._tables[subjects.table_pattern(room, table)], after)
+        return _read(self._tables[self._pattern(room, table)], after)
 
     def read_room(self, room: str, after: int = 0) -> AsyncIterator[Stored]:
         """Every message of a room after sequence `after`."""
-        return _read(self._rooms[subjects.room_pattern(room)], after)
+        return _read(self._rooms[subjects.room_pattern(room, self.archive.roots)], after)
 
     async def tables(self, room: str) -> list[str]:
         """The tables of a room that have any message, sorted."""
-        prefix = subjects.room_pattern(room)[:-1]
+        prefix = subjects.room_pattern(room, self.archive.roots)[:-1]
         patterns = (pattern for pattern, found in self._tables.items() if found)
         return sorted(each[len(prefix) : -2] for each in patterns if each.startswith(prefix))
 
@@ -130,10 +132,16 @@ class MemoryLog:
         queue: str = "",
     ) -> Follower:
         """Calls `deliver` from the running loop with each commit once it is stored."""
-        pattern = subjects.fact_pattern(room, ANY, service, fact)
+        pattern = subjects.fact_pattern(room, ANY, service, fact, self.archive.roots)
         follower = Follower(self, pattern, queue, deliver)
         self.followers.append(follower)
         return follower
+
+    def _address(self, room: str, table: str, service: str, fact: str) -> Guarded:
+        return subjects.guarded(room, table, service, fact, self.archive.roots)
+
+    def _pattern(self, room: str, table: str) -> str:
+        return subjects.table_pattern(room, table, self.archive.roots)
 
     async def sent(self, address: Guarded) -> None:
         """The way of an append to the log. Does nothing here."""
@@ -155,7 +163,7 @@ class MemoryLog:
         found.append(message)
         self._facts[address.subject].append(message)
         room = address.guard.split(".")[1]
-        self._rooms[subjects.room_pattern(room)].append(message)
+        self._rooms[subjects.room_pattern(room, self.archive.roots)].append(message)
         return message
 
     def publish(self, message: Stored) -> None:

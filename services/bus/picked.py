@@ -4,8 +4,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Final
 
-from contracts.commit import Commit
 from contracts.data import Sha256
+from services.bus.aggregates import Chained, State
 from services.bus.follower import Follower
 from services.bus.log import Following, Log, Stored
 from services.bus.replica import Replica
@@ -13,22 +13,22 @@ from services.bus.replica import Replica
 REMEMBERED_MAX: Final = 4096
 """So many commits that another replica was picked for, or that are not folded yet, are remembered."""
 
-type Tell = Callable[[Replica, Commit, Sha256], None]
+type Tell[S: State, C: Chained] = Callable[[Replica[S, C], C, Sha256], None]
 
 
-class Picked:
+class Picked[S: State, C: Chained]:
     """Tells `tell` of a commit, with its SHA-256, once NATS has picked this replica for it and the fold has passed it.
 
     What is not part of the log is never told.
     """
 
-    def __init__(self, follower: Follower, log: Log, queue: str, tell: Tell) -> None:
+    def __init__(self, follower: Follower[S, C], log: Log, queue: str, tell: Tell[S, C]) -> None:
         self._follower = follower
         self._log = log
         self._queue = queue
         self._tell = tell
         self._picked: OrderedDict[int, None] = OrderedDict()
-        self._folded: OrderedDict[int, tuple[Replica, Commit, Sha256]] = OrderedDict()
+        self._folded: OrderedDict[int, tuple[Replica[S, C], C, Sha256]] = OrderedDict()
         self._followings: list[Following] = []
 
     async def start(self) -> None:
@@ -50,12 +50,12 @@ class Picked:
         else:
             _remember(self._picked, stored.sequence, None)
 
-    def _on_folded(self, replica: Replica, commit: Commit, stored: Stored) -> None:
+    def _on_folded(self, replica: Replica[S, C], commit: C, stored: Stored) -> None:
         if stored.sequence in self._picked:
             del self._picked[stored.sequence]
-            self._tell(replica, commit, replica.table.head)
+            self._tell(replica, commit, replica.state.head)
         else:
-            _remember(self._folded, stored.sequence, (replica, commit, replica.table.head))
+            _remember(self._folded, stored.sequence, (replica, commit, replica.state.head))
 
 
 def _remember[T](memory: OrderedDict[int, T], sequence: int, value: T) -> None:

@@ -8,10 +8,11 @@ from typing import Final
 
 import structlog
 
+from services.bus.aggregates import TABLES
 from services.bus.clock import Clock, utc_now
 from services.bus.door import Door, Live
 from services.bus.faults import ProcessEnded
-from services.bus.follower import Follower
+from services.bus.follower import Follower, TableFollower
 from services.bus.health import Health
 from services.bus.jetstream import JetStreamLog
 from services.bus.log import Unavailable
@@ -38,7 +39,7 @@ class Process:
         self.settings = settings
         self.clock = clock or Clock(utc_now, time.monotonic)
         self.seldom = Seldom()
-        self.follower: Follower | None = None
+        self.follower: TableFollower | None = None
         self.services: list[str] = []
         self.doubts: list[Callable[[], dict[str, str]]] = []
         """Each says why a service is not ready: a sentence for each part of it that is not as it must be."""
@@ -98,7 +99,7 @@ class Process:
             reasons=reasons,
             services=self.services,
             tables=len(replicas),
-            halted={each.table.id: each.halted for each in replicas if each.halted is not None},
+            halted={each.state.id: each.halted for each in replicas if each.halted is not None},
         )
 
     def _fold_doubt(self) -> str | None:
@@ -109,7 +110,7 @@ class Process:
             return f"the tables were last compared with the log {age_s:.0f} s ago"
         return None
 
-    async def join(self, log: JetStreamLog, told_to_end: Callable[[], bool] = lambda: False) -> Follower:
+    async def join(self, log: JetStreamLog, told_to_end: Callable[[], bool] = lambda: False) -> TableFollower:
         """The fold, started by the first service that needs it, once the clock can be trusted.
 
         Raises `Unavailable`, or `ProcessEnded` when it was told to end before that.
@@ -117,7 +118,7 @@ class Process:
         async with self._starting:
             if self.follower is None:
                 await self._trust_clock(log, told_to_end)
-                follower = Follower(log, self.settings.rooms, self.clock)
+                follower = Follower(TABLES, log, self.settings.rooms, self.clock)
                 await follower.start()
                 self._audited_s = asyncio.get_running_loop().time()
                 self.follower = follower
@@ -163,7 +164,7 @@ class Process:
             await asyncio.sleep(AUDIT_S)
             await asyncio.gather(*(ask(each) for each in self._logs if each is not log))
 
-    async def _audit(self, log: JetStreamLog, follower: Follower) -> None:
+    async def _audit(self, log: JetStreamLog, follower: TableFollower) -> None:
         clock = asyncio.get_running_loop()
         checked_s, doubts = clock.time(), 0
         while True:

@@ -1,4 +1,4 @@
-"""The refused commands of a table, as the stream `REFUSALS` keeps them (DESIGN 4)."""
+"""The refused commands of a table or ledger, as the stream of refusals keeps them (DESIGN 4)."""
 
 from collections.abc import AsyncIterator
 from typing import Final
@@ -10,10 +10,10 @@ from contracts import subjects
 from contracts.data import Id, Instant
 from contracts.outcomes import REFUSED_BODY_CHARACTERS_MAX, Refusal, Rejected
 from services.bus import answers
+from services.bus.archives import OF_TABLES, Archive
 from services.bus.log import Unavailable
 from services.bus.mailbox import Mailbox, NoAnswer, NobodyThere, NotSent
 from services.bus.settings import Settings
-from services.bus.streams import REFUSALS
 
 _encode: Final = msgspec.json.Encoder().encode
 
@@ -31,15 +31,17 @@ def as_kept(subject: str, arrived: Instant, body: bytes, outcome: Rejected) -> R
     )
 
 
-async def kept(client: Client, settings: Settings, room: Id, table: Id) -> AsyncIterator[bytes]:
-    """The bytes of every refusal that is kept of a table, the oldest first. Raises `Unavailable`."""
+async def kept(
+    client: Client, settings: Settings, room: Id, table: Id, archive: Archive = OF_TABLES
+) -> AsyncIterator[bytes]:
+    """The bytes of every refusal that is kept of a table or ledger, the oldest first. Raises `Unavailable`."""
     mailbox = await Mailbox.open(client)
-    subject, after, more = f"{settings.api_prefix}.DIRECT.GET.{REFUSALS}", 0, True
+    subject, after, more = f"{settings.api_prefix}.DIRECT.GET.{archive.refusals}", 0, True
     try:
         while more:
             request = {
                 "seq": after + 1,
-                "next_by_subj": subjects.refused(room, table),
+                "next_by_subj": subjects.refused(room, table, archive.roots),
                 "batch": settings.batch_messages_max,
                 "max_bytes": settings.batch_bytes_max,
             }

@@ -1,4 +1,4 @@
-"""One table as this process knows it: the fold of what has been read, and where in the stream that was."""
+"""One table, or one ledger, as this process knows it: the fold of what has been read, and how far that was."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,9 +9,11 @@ import structlog
 from contracts.codec import digest
 from contracts.commit import Commit, Head
 from contracts.data import Sha256
-from services.aggregate.debts import Debt, debt
-from services.aggregate.fold import UNFOLDABLE, Verdict, fold, read
+from services.aggregate.debts import Debt
+from services.aggregate.fold import UNFOLDABLE, Verdict
 from services.aggregate.table import Table
+from services.bus.aggregates import Chained, Kind, State
+from services.bus.halts import say_halted, say_resumed, say_still_halted
 from services.bus.log import Heads, Stored
 
 logger: Final = structlog.get_logger(__name__)
@@ -28,10 +30,10 @@ class Pending:
         self.landed: bool | None = None
 
 
-class Replica:
-    """The fold of one table, shared by all services of the process.
+class Replica[S: State, C: Chained]:
+    """The fold of one aggregate, shared by all services of the process: `of` says of which kind it is.
 
-    `sequence` is that of the table's last message in the stream, ignored ones included: what the next append expects.
+    `sequence` is that of its last message in the stream, ignored ones included: what the next append expects.
     `halted` says why nothing folds any more. `ignored` counts messages that are not part of the log. `debt` is what
     the state owes, `since` the loop time at which it was last changed.
 
@@ -40,8 +42,9 @@ class Replica:
     the published heads have been read, `epoch` counts how often the whole log was read again.
     """
 
-    def __init__(self, room: str, table: str) -> None:
-        self.table = Table(room=room, id=table)
+    def __init__(self, of: Kind[S, C], room: str, name: str) -> None:
+        self.of = of
+        self.state = of.new(room, name)
         self.sequence = 0
         self.halted: str | None = None
         self.ignored = 0
@@ -58,8 +61,8 @@ class Replica:
 
     @property
     def key(self) -> tuple[str, str]:
-        """Room and table."""
-        return self.table.room, self.table.id
+        """Room and name."""
+        return self.state.room, self.state.id
 
     @property
     def ready(self) -> bool:
@@ -70,40 +73,40 @@ class Replica:
         """Lets one decision of a service at a time through; the others wait in the order of their arrival."""
         return self.turnstiles.setdefault(service, asyncio.Lock())
 
-    def begin(self, table: Table, sequence: int) -> None:
+    def begin(self, state: S, sequence: int) -> None:
         """Starts from a fold, or the anchor of a partial read, to which all up to `sequence` belongs."""
-        self.table, self.sequence, self.last = table, sequence, None
-        self.known = {n: head for n, head in self.known.items() if n >= table.n}
+        self.state, self.sequence, self.last = state, sequence, None
+        self.known = {n: head for n, head in self.known.items() if n >= state.n}
         self._compare()
 
     def learn(self, heads: Heads) -> None:
         """Has the chain pass these heads; not those that it passed while they were asked for."""
-        self.known |= {n: head for n, head in heads.items() if n >= self.table.n}
+        self.known |= {n: head for n, head in heads.items() if n >= self.state.n}
         self._compare()
 
-    def adopt(self, fresh: "Replica") -> None:
-        """Goes on from the same table read anew; where that halted it stays halted, by that reason."""
+    def adopt(self, fresh: "Replica[S, C]") -> None:
+        """Goes on from the same log read anew; where that halted it stays halted, by that reason."""
         self.epoch += 1
         if fresh.halted is not None:
             self.halt(fresh.halted)
             return
-        self.table, self.sequence, self.known = fresh.table, fresh.sequence, fresh.known
+        self.state, self.sequence, self.known = fresh.state, fresh.sequence, fresh.known
         self.held, self.last, self.debt, self.since = fresh.held, fresh.last, fresh.debt, fresh.since
         self.halted = None
-        logger.warning("table_resumed", table=self.table.id, n=self.table.n, head=self.table.head)
+        say_resumed(self.of, self.state)
         self.wake()
 
-    def heir(self, heads: Heads) -> "Replica":
-        """An empty replica of the same table, which has to pass these heads and the commit that this one holds."""
-        fresh = Replica(*self.key)
+    def heir(self, heads: Heads) -> "Replica[S, C]":
+        """An empty replica of the same one, which has to pass these heads and the commit that this one holds."""
+        fresh = Replica(self.of, *self.key)
         fresh.known = {**self.known, **heads}
         if self.held is not None:
             fresh.known[self.held.n] = self.held.hash
         fresh._pending = self._pending
         return fresh
 
-    def take(self, stored: Stored, *, in_order: bool = False) -> Commit | None:
-        """Folds a stored message if it is the table's next commit, and gives the commit.
+    def take(self, stored: Stored, *, in_order: bool = False) -> C | None:
+        """Folds a stored message if it is the next commit, and gives the commit.
 
         What was taken before is passed over. `in_order`: nothing lies between it and the last message taken, so that
         it is counted if it is not part of the log. Else it may be a second copy of a commit that was not read yet:
@@ -113,7 +116,7 @@ class Replica:
             return None
         if not in_order and stored.previous > self.sequence:
             raise Gap(f"message {stored.previous} is not read yet")
-        reading = read(self.table, stored.subject, stored.data)
+        reading = self.of.read(self.state, stored.subject, stored.data)
         if reading.verdict is Verdict.GAP:
             raise Gap(reading.reason)
         if reading.verdict is Verdict.NEXT and reading.commit is not None:
@@ -126,52 +129,52 @@ class Replica:
             raise Gap(reading.reason)
         self.sequence, self.last = stored.sequence, digest(stored.data)
         self.ignored += 1
-        logger.error("message_ignored", table=self.table.id, sequence=stored.sequence, reason=reading.reason)
+        logger.error("message_ignored", **self.of.named(self.state), sequence=stored.sequence, reason=reading.reason)
         return None
 
-    def take_own(self, commit: Commit, stored: Stored) -> bool:
+    def take_own(self, commit: C, stored: Stored) -> bool:
         """Folds a commit that this process appended on top of what it knew; False: it was taken already."""
         if stored.sequence <= self.sequence or self.halted is not None:
             return False
         self._fold(commit, stored)
         return True
 
-    def _fold(self, commit: Commit, stored: Stored) -> None:
+    def _fold(self, commit: C, stored: Stored) -> None:
         try:
             owed = self._owed_after(commit, stored.data)
         except UNFOLDABLE as error:
             self.halt(f"commit {commit.n} does not follow on the state before it: {error!r}")
             return
-        self.sequence, self.last = stored.sequence, self.table.head
+        self.sequence, self.last = stored.sequence, self.state.head
         self._compare()
         if self.halted is not None:
             return
-        self.held = Head(n=commit.n, hash=self.table.head)
+        self.held = Head(n=commit.n, hash=self.state.head)
         self.debt = owed
         self.since = asyncio.get_running_loop().time()
         for pending in self._pending:
             if pending.n == commit.n:
-                pending.landed = pending.head == self.table.head
+                pending.landed = pending.head == self.state.head
         self.wake()
 
-    def _owed_after(self, commit: Commit, data: bytes) -> Debt | None:
-        """Folds a commit after which it can be said what is owed; else raises, and the table is as it was."""
-        before = fold(self.table, commit, data)
+    def _owed_after(self, commit: C, data: bytes) -> Debt | None:
+        """Folds a commit after which it can be said what is owed; else raises, and the state is as it was."""
+        before = self.of.fold(self.state, commit, data)
         try:
-            return debt(self.table)
+            return self.of.debt(self.state)
         except UNFOLDABLE:
-            self.table.become(before)
+            self.state.become(before)
             raise
 
     def _compare(self) -> None:
         """Halts where the last commit is another one than somebody knows by this number."""
-        n, found = self.table.n, self.table.head
+        n, found = self.state.n, self.state.head
         if (known := self.known.pop(n, found)) != found:
             self.halt(f"commit {n} was altered: its hash is {found}, and {known} was published")
 
     def check_heads(self) -> None:
         """Halts where the log, read up to its tail, ends before a commit that somebody knows."""
-        n, known = self.table.n, max(self.known, default=0)
+        n, known = self.state.n, max(self.known, default=0)
         if self.halted is None and known > n:
             which = f"commit {known} is" if known == n + 1 else f"commits {n + 1} to {known} are"
             self.halt(f"{which} missing: the log ends at commit {n}, and commit {known} is known")
@@ -179,9 +182,9 @@ class Replica:
     def halt(self, reason: str) -> None:
         """Nothing folds past this point, and nothing is appended."""
         if self.halted in (None, AGAIN):
-            logger.critical("table_halted", table=self.table.id, n=self.table.n, reason=reason)
+            say_halted(self.of, self.state, reason)
         elif self.halted != reason:
-            logger.warning("table_still_halted", table=self.table.id, n=self.table.n, reason=reason)
+            say_still_halted(self.of, self.state, reason)
         self.halted = reason
         self.debt = None
         self.wake()
@@ -207,7 +210,7 @@ class Replica:
         self._changed = None
 
     async def changed(self, timeout_s: float) -> bool:
-        """Waits until the table changes; False when it did not in time."""
+        """Waits until it changes; False when it did not in time."""
         if self._changed is None:
             self._changed = asyncio.get_running_loop().create_future()
         done, _ = await asyncio.wait((self._changed,), timeout=timeout_s)
@@ -218,5 +221,7 @@ class Gap(Exception):
     """A message came whose predecessors may not all have been read: read on from the last one known."""
 
 
-type Watcher = Callable[[Replica, Commit, Stored], None]
+type Watcher[S: State, C: Chained] = Callable[[Replica[S, C], C, Stored], None]
 """Is told of each commit that was folded."""
+
+TableReplica = Replica[Table, Commit]

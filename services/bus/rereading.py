@@ -8,18 +8,19 @@ from typing import Protocol
 
 from contracts.codec import digest
 from contracts.commit import Head
+from services.bus.aggregates import Chained, State
 from services.bus.log import Log, Stored
 from services.bus.reader import NotFound, from_commit
 from services.bus.replica import Gap, Replica
 
 
-class Take(Protocol):
+class Take[S: State, C: Chained](Protocol):
     """Folds a stored message into a replica; see `Replica.take`."""
 
-    def __call__(self, replica: Replica, stored: Stored, *, in_order: bool) -> object: ...
+    def __call__(self, replica: Replica[S, C], stored: Stored, *, in_order: bool) -> object: ...
 
 
-async def stands(log: Log, replica: Replica) -> bool:
+async def stands[S: State, C: Chained](log: Log, replica: Replica[S, C]) -> bool:
     """Whether the last message that was taken still is where it was. Raises `Unavailable`."""
     sequence, last = replica.sequence, replica.last
     if last is None:
@@ -28,8 +29,8 @@ async def stands(log: Log, replica: Replica) -> bool:
     return found is not None and found.sequence == sequence and digest(found.data) == last
 
 
-async def read_on(log: Log, replica: Replica, take: Take) -> bool:
-    """Reads a table up to its tail; False where the log is not what it was. Raises `Unavailable`.
+async def read_on[S: State, C: Chained](log: Log, replica: Replica[S, C], take: Take[S, C]) -> bool:
+    """Reads a log up to its tail; False where the log is not what it was. Raises `Unavailable`.
 
     What does not extend the chain is passed over only while the last message stands: else the log began anew, and
     its first commits would be taken for strays.
@@ -53,15 +54,15 @@ async def read_on(log: Log, replica: Replica, take: Take) -> bool:
     return replica.sequence != before or await stands(log, replica) or replica.epoch != epoch
 
 
-async def read_first(log: Log, replica: Replica, take: Take) -> bool:
-    """Reads a table of which nothing is known yet: what its heads say comes first. Else as `read_on`."""
+async def read_first[S: State, C: Chained](log: Log, replica: Replica[S, C], take: Take[S, C]) -> bool:
+    """Reads a log of which nothing is known yet: what its heads say comes first. Else as `read_on`."""
     await _ask_for_heads(log, replica)
     stood = await read_on(log, replica, take) and await _read_what_was_published(log, replica, take)
     replica.asked = True
     return stood
 
 
-async def _read_what_was_published(log: Log, replica: Replica, take: Take) -> bool:
+async def _read_what_was_published[S: State, C: Chained](log: Log, replica: Replica[S, C], take: Take[S, C]) -> bool:
     """Reads up to the heads that were published meanwhile: what was read may be half of a log that is put back.
 
     Who puts it back publishes its head before anything else.
@@ -70,28 +71,28 @@ async def _read_what_was_published(log: Log, replica: Replica, take: Take) -> bo
     return not replica.known or await read_on(log, replica, take)
 
 
-async def _ask_for_heads(log: Log, replica: Replica) -> None:
-    replica.learn((await log.heads(*replica.key)).get(replica.table.id, {}))
+async def _ask_for_heads[S: State, C: Chained](log: Log, replica: Replica[S, C]) -> None:
+    replica.learn((await log.heads(*replica.key)).get(replica.state.id, {}))
 
 
-async def read_again(log: Log, fresh: Replica) -> None:
-    """Reads a table into an empty replica, from a statement before all that it has to pass. Raises `Unavailable`.
+async def read_again[S: State, C: Chained](log: Log, fresh: Replica[S, C]) -> None:
+    """Reads a log into an empty replica, from a statement before all that it has to pass. Raises `Unavailable`.
 
     It is halted in the end unless the chain has passed every commit that it has to.
     """
     try:
-        start = await from_commit(log, *fresh.key, min(fresh.known, default=0))
+        start = await from_commit(fresh.of, log, *fresh.key, min(fresh.known, default=0))
     except NotFound:
         pass
     else:
-        fresh.begin(start.table, start.after)
+        fresh.begin(start.state, start.after)
     stood = await read_on(log, fresh, _take)
     if not stood or not await _read_what_was_published(log, fresh, _take):
         fresh.halt("the log was changed while it was read")
     fresh.check_heads()
 
 
-def only_held(replica: Replica, fresh: Replica) -> dict[tuple[str, str], Head]:
+def only_held[S: State, C: Chained](replica: Replica[S, C], fresh: Replica[S, C]) -> dict[tuple[str, str], Head]:
     """The last commit that was folded, by room and table, if nothing else tells that the log, read again, lacks it."""
     held = replica.held
     if fresh.halted is None or held is None or held.n != max(fresh.known, default=0):
@@ -99,5 +100,5 @@ def only_held(replica: Replica, fresh: Replica) -> dict[tuple[str, str], Head]:
     return {replica.key: held}
 
 
-def _take(replica: Replica, stored: Stored, *, in_order: bool) -> object:
+def _take[S: State, C: Chained](replica: Replica[S, C], stored: Stored, *, in_order: bool) -> object:
     return replica.take(stored, in_order=in_order)

@@ -7,7 +7,7 @@ from typing import Final
 from contracts import subjects
 from contracts.codec import encode
 from contracts.commit import Head
-from contracts.events import Service
+from services.bus.aggregates import Chained, State
 from services.bus.follower import Follower
 from services.bus.log import Log
 
@@ -17,10 +17,10 @@ HEAD_S: Final = 1.0
 type Key = tuple[str, str]
 
 
-class Vouching:
+class Vouching[S: State, C: Chained]:
     """What one service still has to publish. It may be later than its own last commit, and is never earlier."""
 
-    def __init__(self, service: Service, follower: Follower, publish: Callable[[str, bytes], None]) -> None:
+    def __init__(self, service: str, follower: Follower[S, C], publish: Callable[[str, bytes], None]) -> None:
         self._service = service
         self._follower = follower
         self._publish = publish
@@ -58,7 +58,7 @@ class Vouching:
     def _leave(self, key: Key) -> None:
         self._published[key] = asyncio.get_running_loop().time()
         head = self._latest(key, self._waiting.pop(key))
-        self._publish(subjects.heads(self._service, *key), encode(head))
+        self._publish(subjects.heads(self._service, *key, self._follower.of.archive.roots), encode(head))
 
     def _latest(self, key: Key, own: Head) -> Head:
         """Another replica of the service may have published a later head by now, which must not be taken back."""

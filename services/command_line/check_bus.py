@@ -15,6 +15,7 @@ from services.aggregate.debts import debt
 from services.aggregate.table import Table
 from services.bots.client import RoomClient
 from services.bus import logging
+from services.bus.aggregates import TABLES
 from services.bus.application import Service, run_loop
 from services.bus.connection import Line, connect
 from services.bus.credentials import Credentials
@@ -102,7 +103,7 @@ def _dealer(made: list[Bus]) -> Callable[[Process], Service]:
 
     def build(process: Process) -> Service:
         service = Service("dealer", process)
-        service.during(run_loop(service, Role("dealer", owes, ANSWERS)))
+        service.during(run_loop(service, Role(TABLES, "dealer", owes, ANSWERS)))
         return service
 
     return build
@@ -118,7 +119,7 @@ def _rake(made: list[Bus]) -> Callable[[Process], Service]:
 
     def build(process: Process) -> Service:
         service = Service("rake", process)
-        service.during(run_loop(service, Role("rake", owes, RAKE.answers)))
+        service.during(run_loop(service, Role(TABLES, "rake", owes, RAKE.answers)))
         return service
 
     return build

@@ -9,6 +9,7 @@ from contracts.events.rake import RakeTaken
 from contracts.events.settlement import PotsAwarded
 from contracts.events.table import HandEnded, HandStarted, HandVoided
 from services.bus import reader
+from services.bus.aggregates import TABLES
 from services.bus.log import Log
 from services.bus.reading import Unreadable
 from services.command_line.printing import print_grid, print_json
@@ -71,10 +72,10 @@ async def tables(where: Where, *, json: bool) -> int:
 
 async def _table_line(log: Log, room: Id, table: Id) -> TableLine:
     try:
-        reading = await reader.folded(log, await reader.from_last_statement(log, room, table))
+        reading = await reader.folded(log, await reader.from_last_statement(TABLES, log, room, table))
     except Unreadable as error:
         return TableLine(table=table, fault=str(error))
-    state = reading.table
+    state = reading.state
     if state.config is None:
         return TableLine(table=table, fault="no commit of a table is in the log")
     config = state.config

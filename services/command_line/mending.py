@@ -16,6 +16,7 @@ from contracts.data import Id
 from contracts.outcomes import Rejected
 from services.aggregate.table import Table
 from services.bus import reader
+from services.bus.aggregates import TABLES
 from services.bus.log import Refused
 from services.bus.reading import Message
 from services.bus.streams import ensure
@@ -169,7 +170,7 @@ async def _pause(source: Opened, room: Id, table: Id) -> None:
 
 async def _at_rest(source: Opened, room: Id, table: Id) -> Table:
     """The table, if no hand is in progress. Raises `NotWhole`."""
-    state = (await reader.folded(source.log, await reader.from_last_statement(source.log, room, table))).table
+    state = (await reader.folded(source.log, await reader.from_last_statement(TABLES, source.log, room, table))).state
     if state.hand is not None:
         number = state.hand.number
         raise NotWhole(f"hand {number} of table {table} is in progress; pause the table, and move it when it has ended")

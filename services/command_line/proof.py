@@ -11,6 +11,7 @@ from contracts.events.seats import StackAdjusted, StackToppedUp
 from contracts.events.settlement import HandsShown
 from contracts.events.table import HandEnded, HandVoided, PlayerLeft, PlayerSeated
 from services.bus import reader
+from services.bus.aggregates import TABLES
 from services.bus.jetstream import JetStreamLog
 from services.bus.log import Log
 from services.bus.settings import Settings
@@ -82,8 +83,8 @@ async def replay_log(settings: Settings) -> AsyncIterator[JetStreamLog]:
 
 async def prove(log: Log, room: str, table: str) -> tuple[Account, list[Finding]]:
     """Verifies a whole table and counts what went through it."""
-    start = await reader.from_the_beginning(log, room, table)
-    verification = Verification(start.table.copy())
+    start = await reader.from_the_beginning(TABLES, log, room, table)
+    verification = Verification(start.state.copy())
     findings: list[Finding] = []
     async for message in reader.messages(log, start):
         findings += verification.take(message)
@@ -98,4 +99,4 @@ async def told(log: Log, room: str, table: str, hand: int) -> list[str]:
     """A hand as text."""
     start = await reader.from_hand(log, room, table, hand)
     commits = [pair async for pair in reader.commits(log, start, hand)]
-    return list(narration.narrate(start.table, commits, {}))
+    return list(narration.narrate(start.state, commits, {}))

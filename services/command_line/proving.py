@@ -11,6 +11,7 @@ from contracts.data import Data, Id, Sha256
 from services.aggregate.fold import Verdict, read
 from services.aggregate.table import Table
 from services.bus import reader
+from services.bus.aggregates import TABLES
 from services.bus.outline import outline_of
 from services.bus.reading import Message
 from services.command_line.key_files import Keys, keys_of
@@ -73,7 +74,7 @@ async def _verify_table(room: Opened, name: Id, table: Id, hand: int | None, hea
         start = await _beginning(room, name, table, both)
     else:
         start = await reader.from_hand(room.log, name, table, hand)
-    verification = Verification(start.table.copy(), heads=both, keys=keys.by_hand)
+    verification = Verification(start.state.copy(), heads=both, keys=keys.by_hand)
     findings: list[Finding] = []
     to_the_end = True
     async for message in reader.messages(room.log, start):
@@ -82,18 +83,18 @@ async def _verify_table(room: Opened, name: Id, table: Id, hand: int | None, hea
             break
         findings += verification.take(message)
     findings += verification.finish(whole=hand is None)
-    report = _report(start.table, verification, findings, (*keys.unused, *_of_no_hand(keys, verification)))
+    report = _report(start.state, verification, findings, (*keys.unused, *_of_no_hand(keys, verification)))
     return _vouched_for(report, both) if to_the_end else report
 
 
-async def _beginning(room: Opened, name: Id, table: Id, heads: Heads) -> reader.Start:
+async def _beginning(room: Opened, name: Id, table: Id, heads: Heads) -> reader.TableStart:
     """Where a table begins, also one that is known by a head alone. Raises `NotFound`."""
     try:
-        return await reader.from_the_beginning(room.log, name, table)
+        return await reader.from_the_beginning(TABLES, room.log, name, table)
     except reader.NotFound:
         if not heads:
             raise
-        return reader.Start(Table(room=name, id=table), 0)
+        return reader.Start(TABLES, Table(room=name, id=table), 0)
 
 
 def _of_a_later_hand(table: Table, message: Message, hand: int) -> bool:
@@ -240,7 +241,7 @@ async def export(where: Where, table: Id, hand: int | None, *, to: Path | None, 
     """Writes a table's log, or one hand of it, as JSON lines: the commits' very bytes; `json` says what was written."""
     async with opened(where) as room:
         if hand is None:
-            start = await reader.from_the_beginning(room.log, where.room, table)
+            start = await reader.from_the_beginning(TABLES, room.log, where.room, table)
         else:
             start = await reader.from_hand(room.log, where.room, table, hand)
         commits = [pair async for pair in reader.commits(room.log, start, hand)]

@@ -16,6 +16,7 @@ from contracts.outcomes import Rejected
 from contracts.queries import HandKey, KeyQuery
 from services.aggregate.table import Table
 from services.bus import reader
+from services.bus.aggregates import TABLES
 from services.bus.log import Log
 from services.bus.reading import Reading, Unreadable
 from services.command_line.key_files import keys_of
@@ -40,9 +41,9 @@ async def replay(where: Where, table: Id, hand: int, *, at: int | None, key_file
     async with opened(where) as room:
         start = await reader.from_hand(room.log, where.room, table, hand)
         commits = [pair async for pair in reader.commits(room.log, start, hand)]
-        before = await _before(room.log, where.room, start.table, hand)
+        before = await _before(room.log, where.room, start.state, hand)
     if at is not None:
-        return _state(_after(start.table, commits, at, hand), json=json)
+        return _state(_after(start.state, commits, at, hand), json=json)
     try:
         lines = list(told(before, commits, keys.by_hand))
     except (CannotOpen, DeckDiffers) as error:
@@ -66,22 +67,22 @@ async def _before(log: Log, room: Id, anchor: Table, hand: int) -> Table:
         return anchor
     try:
         start = await reader.from_hand(log, room, anchor.id, hand - 1)
-        reading = Reading(start.table.copy())
+        reading = Reading(TABLES, start.state.copy())
         async for commit, data in reader.commits(log, start, hand - 1):
             reading.fold(commit, data)
     except (reader.NotFound, Unreadable):
         return anchor
-    return reading.table if reading.table.head == anchor.head else anchor
+    return reading.state if reading.state.head == anchor.head else anchor
 
 
 def _after(start: Table, commits: Commits, at: int, hand: int) -> Table:
     first, last = commits[0][0].n, commits[-1][0].n
     if not first <= at <= last:
         raise WrongArgument(f"--at {at} is no commit of hand {hand}: it has commits {first} to {last}")
-    reading = Reading(start.copy())
+    reading = Reading(TABLES, start.copy())
     for commit, data in commits[: at - first + 1]:
         reading.fold(commit, data)
-    return reading.table
+    return reading.state
 
 
 def _state(table: Table, *, json: bool) -> int:

@@ -23,14 +23,15 @@ from contracts.outcomes import Rejected
 from contracts.queries import HandKey, KeyQuery, OwnCards
 from contracts.subjects import QuerySubject
 from services.aggregate.table import Table
+from services.bus.aggregates import TABLES
 from services.bus.application import Service, loop_of, unknown_table
 from services.bus.faults import CannotServe
 from services.bus.log import Log
-from services.bus.loop import Loop, Role
+from services.bus.loop import Role, TableLoop
 from services.bus.private_file import read_or_make
 from services.bus.process import Process
 from services.bus.reader import NotFound, commits, from_hand
-from services.bus.replica import Replica
+from services.bus.replica import TableReplica
 from services.bus.settings import Settings
 from services.dealer import decider
 from services.dealer.cards import own_cards
@@ -121,13 +122,13 @@ class Dealer:
             return Rejected(code="busy", message=message, n=table.n, head=table.head)
 
 
-async def read_masters(settings: Settings, log: Log, replicas: Iterable[Replica]) -> MasterKeys:
+async def read_masters(settings: Settings, log: Log, replicas: Iterable[TableReplica]) -> MasterKeys:
     """The master keys of the settings' file, made where no hand has been dealt yet.
 
     `replicas` are folded to the tail. Raises `CannotServe` where the file is lost, or is another, and `Unavailable`.
     """
     path = settings.master_keys_path or settings.credentials_file.with_name("master-keys.json")
-    played = [(table.at, table.id, table) for table in (each.table for each in replicas) if table.hands and table.at]
+    played = [(table.at, table.id, table) for table in (each.state for each in replicas) if table.hands and table.at]
     tables = [table for _, _, table in sorted(played, key=itemgetter(0, 1), reverse=True)]
     dealt = await _last_dealt(log, tables)
     if dealt is not None and not path.exists():
@@ -203,7 +204,7 @@ async def deck_of(log: Log, room: Id, table: Id, hand: int) -> tuple[HandName, D
     return name, shuffled
 
 
-async def give_key(loop: Loop, dealer: Dealer, replica: Replica, hand: int, to: Id) -> HandKey | Rejected:
+async def give_key(loop: TableLoop, dealer: Dealer, replica: TableReplica, hand: int, to: Id) -> HandKey | Rejected:
     """The key of a hand for an operator, once the log says that it was given; or why there is none.
 
     Raises `Refused` or `Unavailable` where the log takes or gives nothing.
@@ -212,10 +213,10 @@ async def give_key(loop: Loop, dealer: Dealer, replica: Replica, hand: int, to: 
     try:
         name, shuffled = await deck_of(loop.log, *replica.key, hand)
     except NotFound:
-        name, shuffled = HandName(replica.table.id, hand, 0), None
+        name, shuffled = HandName(replica.state.id, hand, 0), None
     for _ in range(TRIES_MAX):
         async with replica.turnstile("dealer"):
-            decision = reveal_key(replica.table, name, shuffled, dealer.masters, to)
+            decision = reveal_key(replica.state, name, shuffled, dealer.masters, to)
             if isinstance(decision, Rejected):
                 return decision
             event, answer = decision
@@ -227,7 +228,7 @@ async def give_key(loop: Loop, dealer: Dealer, replica: Replica, hand: int, to: 
 def build(process: Process, dealer: Dealer | None = None) -> Service:
     """The service, ready to run in `process`; its master keys are read when it starts, unless it has a `dealer`."""
     service = Service("dealer", process)
-    at_work: list[tuple[Dealer, Loop]] = []
+    at_work: list[tuple[Dealer, TableLoop]] = []
 
     @contextlib.asynccontextmanager
     async def running() -> AsyncIterator[None]:
@@ -235,11 +236,11 @@ def build(process: Process, dealer: Dealer | None = None) -> Service:
         own = dealer or Dealer(await read_masters(process.settings, log, follower.replicas.values()))
         process.doubts.append(own.doubts)
 
-        def appended(replica: Replica, commit: Commit) -> None:
-            for view in own.views(replica.table, commit):
-                service.publish(subjects.player_view(replica.table.room, view.table, view.player), encode(view))
+        def appended(replica: TableReplica, commit: Commit) -> None:
+            for view in own.views(replica.state, commit):
+                service.publish(subjects.player_view(replica.state.room, view.table, view.player), encode(view))
 
-        loop = loop_of(service, Role("dealer", own.owes, ANSWERS, appended))
+        loop = loop_of(service, Role(TABLES, "dealer", own.owes, ANSWERS, appended))
         await loop.start()
         at_work.append((own, loop))
         yield
@@ -251,7 +252,7 @@ def build(process: Process, dealer: Dealer | None = None) -> Service:
         known = loop.follower.replicas.get((asked.room, asked.table))
         if known is None:
             return unknown_table(asked)
-        return own.cards_of(known.table, asked.name)
+        return own.cards_of(known.state, asked.name)
 
     async def key(asked: QuerySubject, body: bytes) -> msgspec.Struct:
         own, loop = at_work[-1]

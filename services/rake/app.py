@@ -2,13 +2,14 @@
 
 import os
 
+from services.bus.aggregates import TABLES
 from services.bus.application import Service, run_loop
 from services.bus.loop import Role
 from services.bus.process import Process
 from services.bus.settings import Settings
 from services.rake.decider import owes
 
-ROLE = Role("rake", owes, ("table.betting_closed", "dealer.hands_revealed", "dealer.board_dealt"))
+ROLE = Role(TABLES, "rake", owes, ("table.betting_closed", "dealer.hands_revealed", "dealer.board_dealt"))
 
 
 def build(process: Process) -> Service:

@@ -6,6 +6,7 @@ from contracts.codec import digest
 from contracts.data import Id
 from contracts.outcomes import Rejected
 from contracts.queries import LogPage, LogQuery
+from services.bus.aggregates import TABLES
 from services.bus.log import Log
 from services.bus.reader import NotFound, commits, from_commit, from_hand
 from services.bus.reading import Unreadable
@@ -31,10 +32,10 @@ async def _page(log: Log, room: Id, table: Id, query: LogQuery) -> LogPage:
     start = await (
         from_hand(log, room, table, query.hand)
         if query.hand is not None
-        else from_commit(log, room, table, query.start)
+        else from_commit(TABLES, log, room, table, query.start)
     )
     page: list[str] = []
-    size, more, n, head = 0, False, start.table.n, start.table.head
+    size, more, n, head = 0, False, start.state.n, start.state.head
     async for commit, data in commits(log, start, query.hand):
         if commit.n < query.start:
             n, head = commit.n, digest(data)

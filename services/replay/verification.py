@@ -16,8 +16,8 @@ from contracts.data import Sha256
 from services.aggregate.fold import Reading as Judged
 from services.aggregate.fold import Verdict, fold, read
 from services.aggregate.table import Table
+from services.bus.aggregates import TABLES
 from services.bus.outline import Outline, outline_of
-from services.bus.reader import is_statement
 from services.bus.reading import Message
 from services.replay import chain_faults as faults
 from services.replay.cards import HandKeys
@@ -106,7 +106,7 @@ class Verification:
         self._pending = None
         self._known.add(digest(data))
         yield from self._vouch(commit)
-        if table.config is None and not first and not is_statement(commit):
+        if table.config is None and not first and not TABLES.is_statement(commit):
             # What lies before is missing: the chain is followed, and the fold begins at the next statement.
             table.n, table.head, table.at = commit.n, digest(data), commit.at
         else:
@@ -124,7 +124,7 @@ class Verification:
         found = examined(self.table, commit, self._keys, derive=derive and knows)
         yield from found.findings
         self._by_the_rules = found.by_the_rules
-        self.hands += is_statement(commit) and commit.hand > self.table.hands
+        self.hands += TABLES.is_statement(commit) and commit.hand > self.table.hands
         if any(finding.kind == "fold" for finding in found.findings):
             self.table = self._unknown(commit.n, digest(data))
         else:

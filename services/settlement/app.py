@@ -2,13 +2,14 @@
 
 import os
 
+from services.bus.aggregates import TABLES
 from services.bus.application import Service, run_loop
 from services.bus.loop import Role
 from services.bus.process import Process
 from services.bus.settings import Settings
 from services.settlement.decider import owes
 
-ROLE = Role("settlement", owes, ("rake.rake_taken", "dealer.hands_revealed"))
+ROLE = Role(TABLES, "settlement", owes, ("rake.rake_taken", "dealer.hands_revealed"))
 
 
 def build(process: Process) -> Service:

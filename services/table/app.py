@@ -4,8 +4,15 @@ import contextlib
 import os
 from collections.abc import AsyncIterator
 
+from contracts.commands import OpenTable
+from contracts.commit import Cause
+from contracts.data import Instant
+from contracts.events.state import Actor
+from contracts.outcomes import Rejected
+from services.bus.aggregates import TABLES
 from services.bus.application import Service, loop_of
-from services.bus.desk import Desk, Rules
+from services.bus.asked import Rules
+from services.bus.desk import Desk, TableDesk
 from services.bus.loop import Role
 from services.bus.process import Process
 from services.bus.settings import Settings
@@ -13,14 +20,29 @@ from services.table.decider import decide, holds, known, owes
 from services.table.intake import read_command
 from services.table.refusals import refused_events
 
-ROLE = Role("table", owes, ("dealer.hole_cards_dealt", "dealer.board_dealt", "settlement.pots_awarded"))
-RULES = Rules(read_command, known, holds, decide, refused_events)
+ROLE = Role(TABLES, "table", owes, ("dealer.hole_cards_dealt", "dealer.board_dealt", "settlement.pots_awarded"))
+
+
+def caused(actor: Actor, arrived: Instant, body: bytes) -> Cause | Rejected:
+    """The cause that a command would be, or why its body cannot be read."""
+    command = read_command(body)
+    return command if isinstance(command, Rejected) else Cause(actor=actor, arrived=arrived, command=command)
+
+
+RULES = Rules(
+    cause=caused,
+    known=known,
+    holds=lambda table, cause: holds(table, cause.command),
+    decide=decide,
+    refused=refused_events,
+    opens=lambda cause: isinstance(cause.command, OpenTable),
+)
 
 
 def build(process: Process) -> Service:
     """The service, ready to run in `process`."""
     service = Service("table", process)
-    desks: list[Desk] = []
+    desks: list[TableDesk] = []
 
     @contextlib.asynccontextmanager
     async def running() -> AsyncIterator[None]:

@@ -14,7 +14,7 @@ from contracts.subjects import public_view as view_subject
 from services.bus.application import Service, unknown_table
 from services.bus.picked import Picked
 from services.bus.process import Process
-from services.bus.replica import Replica
+from services.bus.replica import TableReplica
 from services.bus.settings import Settings
 from services.views.public import public_table, public_view
 
@@ -23,8 +23,8 @@ def build(process: Process) -> Service:
     """The service, ready to run in `process`."""
     service = Service("views", process)
 
-    def show(replica: Replica, commit: Commit, head: Sha256) -> None:
-        service.publish(view_subject(*replica.key), encode(public_view(replica.table.room, commit, head)))
+    def show(replica: TableReplica, commit: Commit, head: Sha256) -> None:
+        service.publish(view_subject(*replica.key), encode(public_view(replica.state.room, commit, head)))
 
     @contextlib.asynccontextmanager
     async def showing() -> AsyncIterator[None]:
@@ -37,7 +37,7 @@ def build(process: Process) -> Service:
     async def table(asked: QuerySubject, body: bytes) -> msgspec.Struct:
         follower, _ = service.connected()
         known = follower.replicas.get((asked.room, asked.table))
-        picture = public_table(known.table) if known is not None else None
+        picture = public_table(known.state) if known is not None else None
         return picture if picture is not None else unknown_table(asked)
 
     service.during(showing)

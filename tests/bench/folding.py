@@ -17,6 +17,7 @@ from contracts.subjects import read_commit
 from services.aggregate.fold import Verdict, fold, read
 from services.aggregate.table import Table
 from services.bus import reader
+from services.bus.aggregates import TABLES
 from services.bus.jetstream import JetStreamLog
 from services.bus.settings import Settings
 from services.replay.verification import Verification
@@ -107,7 +108,7 @@ async def _derived(log: JetStreamLog, commits: int) -> float:
     began, found = time.process_time(), 0
     for name in await log.tables(ROOM):
         verification = Verification(Table(room=ROOM, id=name))
-        async for message in reader.messages(log, await reader.from_the_beginning(log, ROOM, name)):
+        async for message in reader.messages(log, await reader.from_the_beginning(TABLES, log, ROOM, name)):
             assert not list(verification.take(message))
         assert not list(verification.finish())
         found += verification.commits

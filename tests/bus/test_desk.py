@@ -10,6 +10,7 @@ from contracts.codec import decode_outcome, encode
 from contracts.commands import SitOut
 from contracts.outcomes import Outcome, Rejected
 from contracts.subjects import command
+from services.bus.aggregates import TABLES
 from services.bus.clock import Clock
 from services.bus.desk import Desk
 from services.bus.follower import Follower
@@ -34,7 +35,7 @@ class Answers:
 async def test_commands_to_tables_that_are_not_there_leave_nothing_behind() -> None:
     """Anybody may make names up: a process must not remember them."""
     log, answers = MemoryLog(), Answers()
-    follower = Follower(log, ["main"], Clock())
+    follower = Follower(TABLES, log, ["main"], Clock())
     await follower.start()
     loop = Loop(ROLE, follower, log, publish=answers.publish, random=Random(1))
     desk = Desk(loop, RULES, answers.publish)
@@ -63,7 +64,7 @@ async def test_commands_to_tables_that_are_not_there_leave_nothing_behind() -> N
 async def test_a_name_that_is_none_is_answered_and_goes_nowhere_else(subject: str, part: str) -> None:
     """Nothing is kept of it: a refusal's subject would hold the name."""
     log, published = MemoryLog(), list[tuple[str, Outcome]]()
-    follower = Follower(log, ["main"], Clock())
+    follower = Follower(TABLES, log, ["main"], Clock())
     await follower.start()
 
     def publish(subject: str, data: bytes) -> None:

@@ -8,6 +8,7 @@ from contracts.events import AnyEvent, fact_of
 from contracts.events.table import TableOpened, TablePaused
 from services.aggregate.fold import commit_of, fold
 from services.aggregate.table import Table
+from services.bus.aggregates import TABLES
 from services.bus.clock import Clock, utc_now
 from services.bus.follower import Follower
 from services.bus.log import Stored
@@ -43,7 +44,7 @@ async def append(log: MemoryLog, table: Table, event: AnyEvent, expected: int) -
 async def test_a_fact_that_comes_while_its_table_is_being_read_is_not_lost() -> None:
     """What was read may have been read before it was stored, and nobody would tell of it again."""
     log, table = HeldRead(), Table(room="main", id="T1")
-    follower = Follower(log, ["main"], Clock())
+    follower = Follower(TABLES, log, ["main"], Clock())
     await follower.start()
     sequence = await append(log, table, TableOpened(config=NLHE), 0)
     await asyncio.wait_for(log.reading.wait(), 5)
@@ -51,7 +52,7 @@ async def test_a_fact_that_comes_while_its_table_is_being_read_is_not_lost() -> 
     replica = follower.replica("main", "T1")
     await asyncio.sleep(0)  # the fact is delivered
     log.gate.set()
-    while replica.table.n < 2:
+    while replica.state.n < 2:
         assert await replica.changed(5), "the second commit is lost"
-    assert replica.table == table
+    assert replica.state == table
     await follower.stop()

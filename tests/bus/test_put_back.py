@@ -6,8 +6,9 @@ import pytest
 
 from contracts.events import fact_of
 from contracts.subjects import ANY, guarded, table_pattern
+from services.bus.aggregates import TABLES
 from services.bus.clock import Clock
-from services.bus.follower import Follower
+from services.bus.follower import Follower, TableFollower
 from services.bus.log import Heads
 from services.bus.memory import MemoryLog
 from tests.replay.playing import ROOM, Session, session
@@ -59,16 +60,16 @@ def halves(played: Session) -> Sequence[int]:
     return 1, len(played.commits) // 2, len(played.commits) - 1
 
 
-async def _whole_in_the_end(log: PutBack, follower: Follower, played: Session) -> None:
+async def _whole_in_the_end(log: PutBack, follower: TableFollower, played: Session) -> None:
     replica = follower.replica(*KEY)
     await follower.audit()
-    n, half = len(played.commits), replica.table.n
+    n, half = len(played.commits), replica.state.n
     assert not replica.ready, f"half a log, up to commit {half} of {n}, was taken for the whole"
     log.put(n)
     for _ in range(3):
         await follower.audit()
     assert (replica.halted, replica.ready) == (None, True)
-    assert replica.table == played.table
+    assert replica.state == played.table
     await follower.stop()
 
 
@@ -77,7 +78,7 @@ async def test_a_process_that_starts_while_a_log_is_put_back_does_not_act_on_hal
     """It had asked for the heads before the repair published its own, and read the log after the purge."""
     played = session("nlhe", 3, hands=4)
     log = PutBack(played, halves(played)[which], at=1, whole_before=True)
-    follower = Follower(log, [ROOM], Clock())
+    follower = Follower(TABLES, log, [ROOM], Clock())
     await follower.start()
     await _whole_in_the_end(log, follower, played)
 
@@ -88,7 +89,7 @@ async def test_a_process_that_first_hears_of_a_table_while_its_log_is_put_back_d
 ) -> None:
     played = session("nlhe", 3, hands=4)
     log = PutBack(played, halves(played)[which], at=3, whole_before=False)
-    follower = Follower(log, [ROOM], Clock())
+    follower = Follower(TABLES, log, [ROOM], Clock())
     await follower.start()
     await follower.catch_up(follower.replica(*KEY))
     await _whole_in_the_end(log, follower, played)
@@ -100,11 +101,11 @@ async def test_a_table_that_is_read_again_while_its_log_is_put_back_does_not_go_
     played = session("nlhe", 3, hands=4)
     half = halves(played)[which]
     log = PutBack(played, half, at=5, whole_before=False)
-    follower = Follower(log, [ROOM], Clock())
+    follower = Follower(TABLES, log, [ROOM], Clock())
     await follower.start()
     log.put(max(1, half - 2))
     await follower.audit()
     replica = follower.replica(*KEY)
-    assert replica.table.n == max(1, half - 2)
+    assert replica.state.n == max(1, half - 2)
     await follower.refold(replica)
     await _whole_in_the_end(log, follower, played)

@@ -6,6 +6,7 @@ from contracts.events import AnyEvent, fact_of
 from contracts.events.table import TableOpened, TablePaused, TableResumed
 from services.aggregate.fold import commit_of, fold
 from services.aggregate.table import Table
+from services.bus.aggregates import TABLES
 from services.bus.clock import Clock, utc_now
 from services.bus.follower import Follower
 from services.bus.memory import MemoryLog
@@ -20,7 +21,7 @@ class Appending:
 
     def __init__(self) -> None:
         self.log = MemoryLog()
-        self.follower = Follower(self.log, ["main"], Clock())
+        self.follower = Follower(TABLES, self.log, ["main"], Clock())
         self.published: list[tuple[str, Head]] = []
         self.vouching = Vouching("table", self.follower, self._publish)
         self._table = Table(room="main", id="T1")

@@ -9,6 +9,7 @@ from contracts.codec import digest
 from contracts.data import Sha256
 from contracts.queries import HandKey
 from services.aggregate.table import Table
+from services.bus.aggregates import TABLES
 from services.bus.reading import Message, Reading
 from services.replay import files
 from tests.fuzz import seeds
@@ -31,9 +32,9 @@ def tables() -> tuple[tuple[Table, ...], ...]:
     """The table of each golden log before every one of its commits."""
     found = []
     for log, messages in zip(logs(), seeds.golden(), strict=True):
-        reading, after = Reading.of(ROOM, files.table_of(log)), []
+        reading, after = Reading(TABLES, Table(room=ROOM, id=files.table_of(log))), []
         for message in messages:
-            after.append(copied(reading.table))
+            after.append(copied(reading.state))
             reading.take(message)
         found.append(tuple(after))
     return tuple(found)

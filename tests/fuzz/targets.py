@@ -18,6 +18,7 @@ from contracts.outcomes import Rejected
 from contracts.queries import CardsQuery, KeyQuery, LogQuery, TableQuery
 from services.aggregate.debts import debt
 from services.aggregate.table import Table
+from services.bus.aggregates import TABLES
 from services.bus.log import Stored
 from services.bus.reading import Message, Unreadable
 from services.bus.replica import Gap, Replica
@@ -204,17 +205,17 @@ def fold(data: bytes) -> None:
 
 async def _followed(table: Table, messages: list[Message]) -> None:
     """What a process does with what it follows."""
-    replica = Replica(table.room, table.id)
+    replica = Replica(TABLES, table.room, table.id)
     replica.begin(table, 0)
     for sequence, (subject, data) in enumerate(messages, 1):
-        before = replica.table.n
+        before = replica.state.n
         try:
             replica.take(Stored(sequence=sequence, subject=subject, data=data, time=None), in_order=True)
         except Gap:
             return
-        assert replica.halted is not None or replica.table.n in (before, before + 1)
-        if replica.halted is None and replica.table.n > before:
-            assert replica.debt == debt(replica.table)
+        assert replica.halted is not None or replica.state.n in (before, before + 1)
+        if replica.halted is None and replica.state.n > before:
+            assert replica.debt == debt(replica.state)
 
 
 _LOOP: Final = asyncio.new_event_loop()

@@ -10,6 +10,7 @@ from contracts.data import Sha256
 from contracts.events.table import HandEnded
 from contracts.queries import HandKey
 from services.aggregate.table import Table
+from services.bus.aggregates import TABLES
 from services.bus.reading import Message, Reading
 from services.replay import files
 
@@ -34,14 +35,14 @@ def state_of(table: Table) -> StateAfter:
 
 def states_of(messages: list[Message], table: str) -> list[StateAfter]:
     """The state after every hand of a log, and after its last commit."""
-    reading = Reading.of(ROOM, table)
+    reading = Reading(TABLES, Table(room=ROOM, id=table))
     states = []
     for message in messages:
         commit = reading.take(message)
         assert commit is not None
         if any(isinstance(event, HandEnded) for event in commit.events):
-            states.append(state_of(reading.table))
-    return [*states, state_of(reading.table)]
+            states.append(state_of(reading.state))
+    return [*states, state_of(reading.state)]
 
 
 def logs() -> list[Path]:

@@ -13,6 +13,7 @@ from contracts.events.settlement import HandsMucked
 from contracts.events.table import ActionTaken, BettingClosed, HandStarted, StreetClosed
 from contracts.games import Stakes
 from services.aggregate.table import Table
+from services.bus.aggregates import TABLES
 from services.bus.reading import Reading
 from services.dealer.scripted import Script, ScriptedDecks
 from services.dealer.vault import CannotOpen
@@ -82,12 +83,12 @@ def story() -> Session:
 
 def hand_of(played: Session, hand: int) -> tuple[Table, list[tuple[Commit, bytes]]]:
     """The table before a hand, and the hand."""
-    reading = Reading.of(ROOM, played.table.id)
+    reading = Reading(TABLES, Table(room=ROOM, id=played.table.id))
     commits = list(zip(played.commits, played.lines, strict=True))
     begins = next(index for index, (commit, _) in enumerate(commits) if commit.hand == hand)
     for message in played.messages[:begins]:
         reading.take(message)
-    return reading.table, [(commit, data) for commit, data in commits if commit.hand == hand]
+    return reading.state, [(commit, data) for commit, data in commits if commit.hand == hand]
 
 
 def test_a_hand_is_told_with_every_amount_and_no_card_that_nobody_saw(story: Session) -> None:
@@ -98,11 +99,11 @@ def test_a_hand_is_told_with_every_amount_and_no_card_that_nobody_saw(story: Ses
 
 def test_the_state_after_a_commit_says_whose_turn_it_is_and_all_that_is_allowed(story: Session) -> None:
     start, commits = hand_of(story, 1)
-    reading = Reading(start)
+    reading = Reading(TABLES, start)
     for commit, data in commits:
         if commit.n <= 10:
             reading.fold(commit, data)
-    assert list(picture(reading.table))[1:] == [
+    assert list(picture(reading.state))[1:] == [
         "at 2026-03-01 20:00:06.014 UTC",
         "Betting on the flop, board [Kd Ah 9s], pot 700, wager level 0",
         "Button 1, small blind 2, big blind 3",
@@ -118,11 +119,11 @@ def test_the_state_after_a_commit_says_whose_turn_it_is_and_all_that_is_allowed(
 def state_after(played: Session, kind: type, hand: int = 1) -> list[str]:
     """The picture after the last commit of a hand that ends with an event of this kind."""
     start, commits = hand_of(played, hand)
-    reading, lines = Reading(start), list[str]()
+    reading, lines = Reading(TABLES, start), list[str]()
     for commit, data in commits:
         reading.fold(commit, data)
         if isinstance(commit.events[-1], kind):
-            lines = list(picture(reading.table))
+            lines = list(picture(reading.state))
     return lines
 
 
@@ -265,12 +266,12 @@ def test_a_key_of_another_hand_is_refused(nlhe: Session) -> None:
 
 def test_a_state_as_a_record_holds_no_hole_cards(nlhe: Session) -> None:
     """R88: between the reveal and the end of a hand the fold knows mucked hands; an operator's record does not."""
-    reading = Reading.of(ROOM, nlhe.table.id)
+    reading = Reading(TABLES, Table(room=ROOM, id=nlhe.table.id))
     seen = 0
     for message in nlhe.messages:
         reading.take(message)
-        if reading.table.hand is not None and reading.table.hand.revealed is not None:
-            assert record(reading.table)["hand"]["revealed"] is None
+        if reading.state.hand is not None and reading.state.hand.revealed is not None:
+            assert record(reading.state)["hand"]["revealed"] is None
             seen += 1
     assert seen > 0
 

@@ -8,6 +8,7 @@ from contracts.events.table import HandStarted, TableRestated
 from contracts.subjects import guarded
 from services.aggregate.table import RESTATE_AFTER_COMMITS, Table
 from services.bus import reader
+from services.bus.aggregates import TABLES
 from services.bus.log import Stored
 from services.bus.memory import MemoryLog
 from services.bus.reading import Reading
@@ -41,18 +42,19 @@ def log_of(*played: Session) -> CountingLog:
 def test_the_fold_from_any_hand_started_equals_the_fold_from_the_first_commit(game: str, seed: int) -> None:
     """DESIGN 2: a statement carries all that the fold keeps between hands."""
     played = session(game, seed, hands=6)
-    reading = Reading.of(ROOM, played.table.id)
+    reading = Reading(TABLES, Table(room=ROOM, id=played.table.id))
     statements = 0
     for index, (commit, message) in enumerate(zip(played.commits, played.messages, strict=True)):
         if isinstance(commit.events[0], HandStarted):
-            begun = Reading(Table(room=ROOM, id=played.table.id, n=commit.n - 1, head=commit.prev, at=reading.table.at))
+            anchor = Table(room=ROOM, id=played.table.id, n=commit.n - 1, head=commit.prev, at=reading.state.at)
+            begun = Reading(TABLES, anchor)
             for later in played.messages[index:]:
                 begun.take(later)
-            assert begun.table == played.table
+            assert begun.state == played.table
             statements += 1
         reading.take(message)
     assert statements >= 6
-    assert reading.table == played.table
+    assert reading.state == played.table
 
 
 def test_the_fold_from_a_restatement_equals_the_fold_from_the_first_commit() -> None:
@@ -68,10 +70,11 @@ def test_the_fold_from_a_restatement_equals_the_fold_from_the_first_commit() -> 
     played.play(2)
     index = next(n for n, commit in enumerate(played.commits) if isinstance(commit.events[0], TableRestated))
     commit = played.commits[index]
-    reading = Reading(Table(room=ROOM, id="T1", n=commit.n - 1, head=commit.prev, at=played.commits[index - 1].at))
+    before = played.commits[index - 1]
+    reading = Reading(TABLES, Table(room=ROOM, id="T1", n=commit.n - 1, head=commit.prev, at=before.at))
     for message in played.messages[index:]:
         reading.take(message)
-    assert reading.table == played.table
+    assert reading.state == played.table
     assert list(verify(played.messages, Verification(Table(room=ROOM, id="T1")))) == []
 
 
@@ -97,8 +100,8 @@ async def test_a_hand_is_found_among_the_messages_of_other_tables(nlhe: Session,
 async def test_a_partial_read_is_anchored_on_the_commit_before_it(nlhe: Session) -> None:
     start = await reader.from_hand(log_of(nlhe), ROOM, nlhe.table.id, 4)
     before = next(commit for commit in reversed(nlhe.commits) if commit.hand == 3)
-    assert (start.table.n, start.table.at) == (before.n, before.at)
-    assert start.table.config is None
+    assert (start.state.n, start.state.at) == (before.n, before.at)
+    assert start.state.config is None
 
 
 async def test_a_message_that_is_no_part_of_the_log_does_not_mislead_the_search(nlhe: Session) -> None:
@@ -126,16 +129,16 @@ async def test_a_hand_that_was_not_played_is_said_not_to_be_there(nlhe: Session)
 
 async def test_a_table_is_folded_from_its_last_statement(nlhe: Session) -> None:
     log = log_of(nlhe)
-    start = await reader.from_last_statement(log, ROOM, nlhe.table.id)
+    start = await reader.from_last_statement(TABLES, log, ROOM, nlhe.table.id)
     reading = await reader.folded(log, start)
-    assert start.table.n > len(nlhe.commits) - 40
-    assert reading.table == nlhe.table
+    assert start.state.n > len(nlhe.commits) - 40
+    assert reading.state == nlhe.table
 
 
 async def test_reading_begins_at_the_statement_before_a_commit(nlhe: Session) -> None:
     log = log_of(nlhe)
     for n in (1, 6, 40, len(nlhe.commits)):
-        start = await reader.from_commit(log, ROOM, nlhe.table.id, n)
-        first = start.table.n + 1
+        start = await reader.from_commit(TABLES, log, ROOM, nlhe.table.id, n)
+        first = start.state.n + 1
         begins = [commit.n for commit in nlhe.commits if commit.n <= n and isinstance(commit.events[0], HandStarted)]
         assert first == (begins[-1] if begins else 1)

@@ -15,6 +15,7 @@ from contracts.outcomes import Accepted, Outcome, Refusal
 from contracts.queries import PublicTable, TableQuery
 from contracts.subjects import ActorKind, command, query, refused
 from services.bus import reader
+from services.bus.aggregates import TABLES
 from services.bus.connection import Line, connect
 from services.bus.credentials import Credentials
 from services.bus.log import Stored
@@ -115,8 +116,8 @@ class Room:
     async def faults(self, table: str, keys: HandKeys | None = None) -> list[str]:
         """What is wrong with a table's log; with the keys of its hands their decks are checked too."""
         async with replay_log(self.settings) as log:
-            start = await reader.from_the_beginning(log, ROOM, table)
-            verification = Verification(start.table, keys=keys)
+            start = await reader.from_the_beginning(TABLES, log, ROOM, table)
+            verification = Verification(start.state, keys=keys)
             found = [each async for message in reader.messages(log, start) for each in verification.take(message)]
             return [str(finding) for finding in (*found, *verification.finish())]
 

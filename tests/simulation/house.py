@@ -222,8 +222,8 @@ class House:
                 true = self.judge.table(name)
                 if replica.halted is not None:
                     yield f"{process.name} has halted {name}: {replica.halted}"
-                elif replica.table != true:
-                    yield f"{process.name} folds {name} to commit {replica.table.n}, the log to {true.n}"
+                elif replica.state != true:
+                    yield f"{process.name} folds {name} to commit {replica.state.n}, the log to {true.n}"
 
         for spectator in self.spectators:
             true, seen = self.judge.table(spectator.table), spectator.picture

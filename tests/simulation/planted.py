@@ -14,14 +14,13 @@ from contracts.outcomes import Accepted, Outcome, Rejected
 from contracts.queries import PublicTable
 from contracts.subjects import Guarded
 from contracts.views import PublicView
-from services.aggregate.fold import commit_of
 from services.aggregate.table import Table
 from services.bus.clock import Clock
-from services.bus.desk import Desk, Rules
-from services.bus.follower import Follower
+from services.bus.desk import TableDesk
+from services.bus.follower import TableFollower
 from services.bus.log import Conflict, InDoubt, Stored
-from services.bus.loop import Loop
-from services.bus.replica import Pending, Replica
+from services.bus.loop import TableLoop
+from services.bus.replica import Pending, TableReplica
 from services.bus.stall import StallGuard
 from services.table.app import RULES
 from services.views.public import public_table, public_view
@@ -31,24 +30,24 @@ from tests.simulation.process import Build
 from tests.simulation.spectators import Spectator
 
 
-class AnswersBeforeTheAppend(Loop):
+class AnswersBeforeTheAppend(TableLoop):
     """A command is told to be accepted while its commit is still on its way."""
 
     async def append(
-        self, replica: Replica, events: tuple[AnyEvent, ...], at: Instant, cause: Cause | None = None
+        self, replica: TableReplica, events: tuple[AnyEvent, ...], at: Instant, cause: Cause | None = None
     ) -> Head | None:
         """Promises what it has only begun."""
         if cause is None:
             return await super().append(replica, events, at, cause)
-        commit = commit_of(replica.table, self.service, events, at, cause)
+        commit = self.of.commit_of(replica.state, self.service, events, at, cause)
         self._spawn(super().append(replica, events, at, cause))
         return Head(n=commit.n, hash=digest(encode(commit)))
 
 
-class SendsNewBytesOnARetry(Loop):
+class SendsNewBytesOnARetry(TableLoop):
     """The second attempt is dated anew, so that the first is not known again."""
 
-    async def _land(self, replica: Replica, commit: Commit, _: bytes, pending: Pending) -> bool:
+    async def _land(self, replica: TableReplica, commit: Commit, _: bytes, pending: Pending) -> bool:
         room, table = replica.key
         expected, fact = replica.sequence, fact_of(commit.events[-1])
         while pending.landed is None:
@@ -64,10 +63,10 @@ class SendsNewBytesOnARetry(Loop):
         return pending.landed
 
 
-class DecidesAnewInDoubt(Loop):
+class DecidesAnewInDoubt(TableLoop):
     """An append without an answer counts as one that failed."""
 
-    async def _land(self, replica: Replica, commit: Commit, data: bytes, pending: Pending) -> bool:
+    async def _land(self, replica: TableReplica, commit: Commit, data: bytes, pending: Pending) -> bool:
         room, table = replica.key
         fact = fact_of(commit.events[-1])
         try:
@@ -82,55 +81,55 @@ class DecidesAnewInDoubt(Loop):
         return True
 
 
-class TakesAConflictForItsOwn(Loop):
+class TakesAConflictForItsOwn(TableLoop):
     """A conflict on a retry is always taken for the lost acknowledgement."""
 
-    async def _land(self, replica: Replica, commit: Commit, data: bytes, pending: Pending) -> bool:
+    async def _land(self, replica: TableReplica, commit: Commit, data: bytes, pending: Pending) -> bool:
         await super()._land(replica, commit, data, pending)
         return True
 
 
-class NeverSweeps(Loop):
+class NeverSweeps(TableLoop):
     """Only nudges start work."""
 
     async def _sweep(self) -> None:
         await self._closing.wait()
 
 
-class RefusesFromAnyFold(Desk):
+class RefusesFromAnyFold(TableDesk):
     """A refusal goes out without a look at the log's tail."""
 
-    async def _decide(self, replica: Replica, cause: Cause) -> Outcome | None:
-        known = self.rules.known(replica.table, cause)
-        if known is None and not self.rules.holds(replica.table, cause.command):
-            decision = self.rules.decide(replica.table, cause, self.loop.follower.clock.now())
+    async def _decide(self, replica: TableReplica, cause: Cause) -> Outcome | None:
+        known = self.rules.known(replica.state, cause)
+        if known is None and not self.rules.holds(replica.state, cause):
+            decision = self.rules.decide(replica.state, cause, self.loop.follower.clock.now())
             if isinstance(decision, Rejected):
                 return decision
         return await super()._decide(replica, cause)
 
 
-class AnswersFromTheFold(Desk):
+class AnswersFromTheFold(TableDesk):
     """The number of the commit is read from the fold, after others may have gone on."""
 
-    async def _decide(self, replica: Replica, cause: Cause) -> Outcome | None:
+    async def _decide(self, replica: TableReplica, cause: Cause) -> Outcome | None:
         outcome = await super()._decide(replica, cause)
         if not isinstance(outcome, Accepted):
             return outcome
         await asyncio.sleep(0.001)
-        return Accepted(id=outcome.id, n=replica.table.n, head=replica.table.head)
+        return Accepted(id=outcome.id, n=replica.state.n, head=replica.state.head)
 
 
-class NeverReadsAgain(Follower):
+class NeverReadsAgain(TableFollower):
     """A fact that was lost is made good by nobody."""
 
     async def audit(self) -> None:
         """Trusts that nothing is ever lost."""
 
 
-class TrustsTheOrderOfFacts(Follower):
+class TrustsTheOrderOfFacts(TableFollower):
     """Whatever is sent on is taken for the next message of the table."""
 
-    def take(self, replica: Replica, stored: Stored, *, in_order: bool = False) -> Commit | None:  # noqa: ARG002
+    def take(self, replica: TableReplica, stored: Stored, *, in_order: bool = False) -> Commit | None:  # noqa: ARG002
         """Takes it as it comes."""
         return super().take(replica, stored, in_order=True)
 
@@ -151,62 +150,60 @@ def _forgetful(table: Table) -> Table:
     return msgspec.structs.replace(table, accepted=lately)
 
 
-FORGETFUL: Final = Rules(
-    RULES.read,
-    lambda table, cause: RULES.known(_forgetful(table), cause),
-    RULES.holds,
-    lambda table, cause, at: RULES.decide(_forgetful(table), cause, at),
-    RULES.refused,
+FORGETFUL: Final = msgspec.structs.replace(
+    RULES,
+    known=lambda table, cause: RULES.known(_forgetful(table), cause),
+    decide=lambda table, cause, at: RULES.decide(_forgetful(table), cause, at),
 )
-UNWRITTEN: Final = Rules(RULES.read, RULES.known, RULES.holds, RULES.decide, lambda _, __: ())
+UNWRITTEN: Final = msgspec.structs.replace(RULES, refused=lambda _, __: ())
 
 
-class TellsBeforeTheAcknowledgement(Loop):
+class TellsBeforeTheAcknowledgement(TableLoop):
     """Heads and cards leave the house while the commit is still on its way."""
 
     async def append(
-        self, replica: Replica, events: tuple[AnyEvent, ...], at: Instant, cause: Cause | None = None
+        self, replica: TableReplica, events: tuple[AnyEvent, ...], at: Instant, cause: Cause | None = None
     ) -> Head | None:
         """Takes for done what it is about to do."""
-        commit = commit_of(replica.table, self.service, events, at, cause)
+        commit = self.of.commit_of(replica.state, self.service, events, at, cause)
         self._after(replica, commit, Head(n=commit.n, hash=digest(encode(commit))))
         return await super().append(replica, events, at, cause)
 
 
-class LosesTheOrderOfItsTasks(Follower):
+class LosesTheOrderOfItsTasks(TableFollower):
     """Two tasks of one service decide at the same table at the same time."""
 
-    def replica(self, room: str, table: str) -> Replica:
+    def replica(self, room: str, table: str) -> TableReplica:
         """Gives replicas whose turnstiles hold nobody up."""
         replica = super().replica(room, table)
         replica.turnstile = lambda service: asyncio.Lock()  # type: ignore[method-assign] # noqa: ARG005
         return replica
 
 
-class PaysAgainAfterACrash(Loop):
+class PaysAgainAfterACrash(TableLoop):
     """The settlement goes on with what it did last, and does not look whether that is in the log."""
 
     async def start(self) -> None:
         """Pays the pots of each hand that is not over."""
         for replica in self.follower.replicas.values():
-            hand = replica.table.hand
+            hand = replica.state.hand
             if self.service == "settlement" and hand is not None and hand.awards is not None:
                 self._spawn(self.append(replica, (hand.awards,), self.follower.clock.now()))
         await super().start()
 
 
-class OwesBesideOthers(Loop):
+class OwesBesideOthers(TableLoop):
     """The rake owes until the pots are paid, so that two services owe at the same time."""
 
-    def is_owing(self, replica: Replica) -> bool:
+    def is_owing(self, replica: TableReplica) -> bool:
         """Also when it is the settlement's turn."""
         beside = replica.debt is not None and self.service == "rake" and replica.debt.duty == "award_pots"
         return beside or super().is_owing(replica)
 
-    async def pay_inside(self, replica: Replica) -> None:
+    async def pay_inside(self, replica: TableReplica) -> None:
         """Takes the rake again."""
         await super().pay_inside(replica)
-        hand = replica.table.hand
+        hand = replica.state.hand
         if self.service == "rake" and self.is_owing(replica) and hand is not None and hand.rake is not None:
             await self.append(replica, (hand.rake,), self.follower.clock.now())
 

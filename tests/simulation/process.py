@@ -13,18 +13,21 @@ from contracts.codec import decode, encode
 from contracts.commit import Commit, Head
 from contracts.data import Id, Instant, Sha256
 from contracts.events import Service
+from contracts.events.state import Actor
 from contracts.outcomes import Rejected
 from contracts.queries import PublicTable
 from contracts.subjects import read_command
 from contracts.views import PublicView
 from services.aggregate.table import Table
+from services.bus.aggregates import TABLES
+from services.bus.asked import TableRules
 from services.bus.clock import Clock
-from services.bus.desk import Desk, Rules
-from services.bus.follower import Follower
+from services.bus.desk import TableDesk
+from services.bus.follower import TableFollower
 from services.bus.log import Unavailable
-from services.bus.loop import AUDIT_S, Loop, Role
+from services.bus.loop import AUDIT_S, Role, TableLoop, TableRole
 from services.bus.picked import Picked
-from services.bus.replica import Replica
+from services.bus.replica import TableReplica
 from services.bus.stall import StallGuard
 from services.dealer import app as dealer_app
 from services.dealer.decks import SealedDecks
@@ -56,10 +59,10 @@ class Network(Protocol):
 class Build(msgspec.Struct, frozen=True):
     """What processes are built of: the real parts, or in their place broken ones that must be found out."""
 
-    loop: type[Loop] = Loop
-    desk: type[Desk] = Desk
-    follower: type[Follower] = Follower
-    rules: Rules = table_app.RULES
+    loop: type[TableLoop] = TableLoop
+    desk: type[TableDesk] = TableDesk
+    follower: type[TableFollower] = TableFollower
+    rules: TableRules = table_app.RULES
     log: type[FaultyLog] = FaultyLog
     clock: type[Clock] = Clock
     view: Callable[[Id, Commit, Sha256], PublicView] = public_view
@@ -96,8 +99,8 @@ class Process:
         self.deaf_until = 0.0
         self.context = Context()
         self.context.run(OWNER.set, self)
-        self.desk: Desk | None = None
-        self.follower: Follower | None = None
+        self.desk: TableDesk | None = None
+        self.follower: TableFollower | None = None
         self._log = log
         self._build = build
         self._random = random
@@ -158,7 +161,7 @@ class Process:
 
     def _tell(self, table: str, reply: Callable[[bytes], object]) -> None:
         known = self.follower.replicas.get(("main", table)) if self.alive and self.follower is not None else None
-        picture = self._build.picture(known.table) if known is not None else None
+        picture = self._build.picture(known.state) if known is not None else None
         if picture is not None:
             reply(encode(picture))
 
@@ -170,15 +173,16 @@ class Process:
         address = read_command(subject)
         if not self.alive or self.desk is None or address is None or self._guard.stalled:
             return
-        command = table_app.RULES.read(body)
-        if not isinstance(command, Rejected):
-            self.judge.delivered(reply, address, command, self.now())
-            self.judge.came(self, address, command, came)
+        actor = Actor(kind=address.kind, name=address.name)
+        cause = table_app.RULES.cause(actor, self.now(), body)
+        if not isinstance(cause, Rejected):
+            self.judge.delivered(reply, address, cause.command, cause.arrived)
+            self.judge.came(self, address, cause.command, came)
         self.desk.submit(subject, reply, body)
 
     async def _run(self) -> None:
         clock = self._build.clock(self.now, asyncio.get_running_loop().time)
-        follower = self._build.follower(self._log, ("main",), clock)
+        follower = self._build.follower(TABLES, self._log, ("main",), clock)
         try:
             while not clock.trusted(None):
                 await asyncio.sleep(LOOK_S)
@@ -203,25 +207,20 @@ class Process:
             except Unavailable:
                 continue
 
-    def _show(self, replica: Replica, commit: Commit, head: Sha256) -> None:
+    def _show(self, replica: TableReplica, commit: Commit, head: Sha256) -> None:
         if self._log.crashes(self):
             return
-        view = self._build.view(replica.table.room, commit, head)
+        view = self._build.view(replica.state.room, commit, head)
         self.judge.seen(view)
         self._network.show(view.table, encode(view))
         self._log.crashes(self)
 
-    def _rules(self) -> Rules:
+    def _rules(self) -> TableRules:
         rules = self._build.rules
-        return Rules(
-            rules.read,
-            of_release(self.knows, rules.known),
-            rules.holds,
-            of_release(self.knows, rules.decide),
-            rules.refused,
-        )
+        known, decide = of_release(self.knows, rules.known), of_release(self.knows, rules.decide)
+        return msgspec.structs.replace(rules, known=known, decide=decide)
 
-    def _loop(self, follower: Follower) -> Loop:
+    def _loop(self, follower: TableFollower) -> TableLoop:
         return self._build.loop(
             self._role(),
             follower,
@@ -231,11 +230,11 @@ class Process:
             nudged=self._build.nudged,
         )
 
-    def _role(self) -> Role:
+    def _role(self) -> TableRole:
         role = self._real_role()
         return msgspec.structs.replace(role, owes=of_release(self.knows, role.owes))
 
-    def _real_role(self) -> Role:
+    def _real_role(self) -> TableRole:
         if self.service == "table":
             return table_app.ROLE
         if self.service == "rake":
@@ -244,13 +243,13 @@ class Process:
             return settlement_app.ROLE
         dealer = SeededDealer(self._random)
 
-        def appended(replica: Replica, commit: Commit) -> None:
-            for view in dealer.views(replica.table, commit):
+        def appended(replica: TableReplica, commit: Commit) -> None:
+            for view in dealer.views(replica.state, commit):
                 if self._log.crashes(self):
                     return
                 self.judge.dealt_to(view)
 
-        return Role("dealer", dealer.owes, dealer_app.ANSWERS, appended)
+        return Role(TABLES, "dealer", dealer.owes, dealer_app.ANSWERS, appended)
 
     def _publish(self, subject: str, data: bytes) -> None:
         if self._log.crashes(self):

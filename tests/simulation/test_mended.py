@@ -29,11 +29,12 @@ from contracts.subjects import ANY, Guarded, command
 from services.aggregate.fold import commit_of, fold
 from services.aggregate.table import Table
 from services.bots.picture import Picture
+from services.bus.aggregates import TABLES
 from services.bus.clock import Clock
 from services.bus.desk import Desk
-from services.bus.follower import Follower
+from services.bus.follower import Follower, TableFollower
 from services.bus.log import Conflict, Heads, InDoubt, Stored, Unavailable
-from services.bus.loop import Loop
+from services.bus.loop import Loop, TableLoop
 from services.bus.memory import Follower as Subscription
 from services.bus.memory import MemoryLog
 from services.bus.reader import from_last_statement
@@ -94,11 +95,11 @@ def seated(seat: int) -> PlayerSeated:
     return PlayerSeated(record=SeatRecord(seat=seat, player=f"P{seat}", stack=1000, sat=seat))
 
 
-def follower(log: MemoryLog) -> Follower:
-    return Follower(log, ("main",), Clock(lambda: NOON))
+def follower(log: MemoryLog) -> TableFollower:
+    return Follower(TABLES, log, ("main",), Clock(lambda: NOON))
 
 
-def loop_over(log: MemoryLog, over: Follower) -> Loop:
+def loop_over(log: MemoryLog, over: TableFollower) -> TableLoop:
     return Loop(ROLE, over, log, publish=lambda _, __: None, random=Random(1))
 
 
@@ -129,7 +130,7 @@ async def test_a_stray_fact_hides_no_commit_that_was_not_read() -> None:
     with pytest.raises(Gap):
         replica.take(await stray(log, b"noise"))
     await over.catch_up(replica)
-    assert (replica.table.n, replica.sequence, replica.ignored, replica.halted) == (3, 4, 1, None)
+    assert (replica.state.n, replica.sequence, replica.ignored, replica.halted) == (3, 4, 1, None)
 
 
 async def test_a_second_copy_of_a_commit_is_not_taken_for_the_first() -> None:
@@ -142,7 +143,7 @@ async def test_a_second_copy_of_a_commit_is_not_taken_for_the_first() -> None:
     with pytest.raises(Gap):
         replica.take(await stray(log, messages[1].data))
     await over.catch_up(replica)
-    assert (replica.table.n, replica.sequence, replica.halted) == (3, 4, None)
+    assert (replica.state.n, replica.sequence, replica.halted) == (3, 4, None)
 
 
 async def test_no_fold_begins_at_a_statement_that_skips_numbers() -> None:
@@ -160,8 +161,8 @@ async def test_no_fold_begins_at_a_statement_that_skips_numbers() -> None:
         events=(TableRestated(table=record),),
     )
     await log.append("main", "T1", "table", "table_restated", encode(skips), 3)
-    start = await from_last_statement(log, "main", "T1")
-    assert (start.table.n, start.after) == (0, 0)
+    start = await from_last_statement(TABLES, log, "main", "T1")
+    assert (start.state.n, start.after) == (0, 0)
 
 
 class UnderWay(MemoryLog):
@@ -191,7 +192,7 @@ def test_a_conflict_that_nothing_explains_leaves_an_append_in_doubt() -> None:
         over = follower(log)
         replica = over.replica("main", "T1")
         head = await loop_over(log, over).append(replica, (TableOpened(config=CONFIG),), NOON)
-        return head is not None and head.hash == replica.table.head
+        return head is not None and head.hash == replica.state.head
 
     assert in_virtual_time(story())
     assert len(log.attempts) == 3
@@ -251,7 +252,7 @@ def test_a_refused_buy_in_is_not_accepted_on_a_second_copy() -> None:
         again = Desk(loop_over(log, other), RULES, answers.__setitem__)
         again.submit(command("main", "T1", "lobby", "lobby"), "_R_.3", take)
         await asyncio.sleep(1)
-        assert other.replica("main", "T1").table.seats == {}
+        assert other.replica("main", "T1").state.seats == {}
 
     in_virtual_time(story())
     first = decode_outcome(answers["_R_.1"])
@@ -315,7 +316,7 @@ async def test_a_hole_in_the_facts_is_read_again_after_a_read_that_failed() -> N
         await over.audit()
     log.mute = False
     await over.audit()
-    assert over.replica("main", "T1").table.n == 1
+    assert over.replica("main", "T1").state.n == 1
 
 
 def test_no_cards_are_sent_of_a_hand_that_is_not_dealt_yet() -> None:
@@ -351,7 +352,7 @@ async def test_a_head_that_was_passed_while_it_was_asked_for_holds_nobody_up() -
     slow = asyncio.create_task(over.catch_up(replica))
     await asyncio.sleep(0)
     await over.catch_up(replica)
-    assert (replica.table.n, replica.ready) == (3, True)
+    assert (replica.state.n, replica.ready) == (3, True)
     log.let_go.set()
     await slow
     assert (replica.known, replica.ready, replica.halted) == ({}, True, None)

@@ -30,6 +30,7 @@ from contracts.events.table import TableOpened
 from contracts.games import RULES_VERSION, BuyIn, Stakes
 from contracts.outcomes import Allowed, Code, Outcome, Rejected
 from contracts.subjects import ActorKind, command
+from services.bus.aggregates import TABLES
 from services.bus.clock import Clock
 from services.bus.desk import Desk
 from services.bus.follower import Follower
@@ -503,7 +504,7 @@ async def test_a_halted_table_says_that_it_accepts_nothing_until_it_is_mended() 
     junk = body(v=2, table="T1", n=2, hand=0, by="table", prev=game.table.head, events=[{"type": "x"}])
     await log.append("main", "T1", "table", "table_opened", game.stored[0], 0)
     await log.append("main", "T1", "table", "table_paused", junk, 1)
-    follower = Follower(log, ["main"], Clock())
+    follower = Follower(TABLES, log, ["main"], Clock())
     await follower.start()
 
     def publish(subject: str, data: bytes) -> None:

@@ -1,0 +1,127 @@
+"""The kinds of aggregates whose logs the bus keeps, and all that it has to know of them."""
+
+from collections.abc import Callable
+from typing import Any, Final, Protocol, Self, cast
+
+import msgspec
+
+from contracts.codec import decode_commit
+from contracts.commit import Cause, Commit
+from contracts.data import Instant, Sha256
+from contracts.events import AnyEvent, Event, Service, fact_of
+from services.aggregate import fold
+from services.aggregate.debts import Debt, debt
+from services.aggregate.fold import Verdict
+from services.aggregate.table import Table
+from services.bus.archives import OF_TABLES, Archive
+
+
+class State(Protocol):
+    """The fold of an aggregate's log up to commit `n`, whose SHA-256 is `head` and whose time is `at`."""
+
+    room: str
+    id: str
+    n: int
+    head: Sha256
+    at: Instant | None
+
+    def copy(self) -> Self:
+        """One that can be changed without changing this one."""
+
+    def become(self, before: Self) -> None:
+        """Takes back all that came after `before`."""
+
+
+class Chained(Protocol):
+    """A commit of any aggregate: what the chain and the loop have to know of it."""
+
+    @property
+    def n(self) -> int:
+        """Its number in the log, from 1."""
+
+    @property
+    def prev(self) -> Sha256:
+        """The SHA-256 of the commit before it."""
+
+    @property
+    def at(self) -> Instant:
+        """When it was decided."""
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """What happened."""
+
+
+class Judged[C](Protocol):
+    """What a stored message is to a log, its commit where it could be read, and why it does not follow."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether it is the next commit."""
+
+    @property
+    def commit(self) -> C | None:
+        """The commit."""
+
+    @property
+    def reason(self) -> str:
+        """Why it is not."""
+
+
+class Aggregate[S: State, C: Chained, E: Event, K](msgspec.Struct, frozen=True, kw_only=True):
+    """One kind of aggregate: its state S, its commits C, its events E and the causes K of commits.
+
+    `statements` are the facts, each with its service, that restate all of the state, so that a fold may begin with
+    them; without any, every fold begins with the first message. `name` is what one is called.
+    """
+
+    name: str
+    archive: Archive
+    new: Callable[[str, str], S]
+    read: Callable[[S, str, bytes], Judged[C]]
+    fold: Callable[[S, C, bytes], S]
+    debt: Callable[[S], Debt | None]
+    commit_of: Callable[[S, str, tuple[E, ...], Instant, K | None], C]
+    decode: Callable[[bytes], C]
+    fact_of: Callable[[E], str]
+    statements: tuple[tuple[str, str], ...] = ()
+
+    def facts(self, commit: C) -> list[str]:
+        """The kinds of a commit's events."""
+        return [self.fact_of(cast("E", event)) for event in commit.events]
+
+    def is_statement(self, commit: C) -> bool:
+        """Whether a fold may begin with this commit."""
+        return self.fact_of(cast("E", commit.events[0])) in [fact for _, fact in self.statements]
+
+    def named(self, state: S) -> dict[str, str]:
+        """One of them, for a line that is logged: `table="T1"`."""
+        return {self.name: state.id}
+
+
+type Kind[S: State, C: Chained] = Aggregate[S, C, Any, Any]
+"""What is enough for whoever reads and folds, and writes nothing."""
+
+
+def _new_table(room: str, name: str) -> Table:
+    return Table(room=room, id=name)
+
+
+def _commit_of_table(
+    table: Table, by: str, events: tuple[AnyEvent, ...], at: Instant, cause: Cause | None = None
+) -> Commit:
+    return fold.commit_of(table, cast("Service", by), events, at, cause)
+
+
+TABLES: Final[Aggregate[Table, Commit, AnyEvent, Cause]] = Aggregate(
+    name="table",
+    archive=OF_TABLES,
+    new=_new_table,
+    read=fold.read,
+    fold=fold.fold,
+    debt=debt,
+    commit_of=_commit_of_table,
+    decode=decode_commit,
+    fact_of=fact_of,
+    statements=(("table", "hand_started"), ("table", "table_restated")),
+)

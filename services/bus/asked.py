@@ -1,0 +1,65 @@
+"""What a desk is asked, and the pure functions by which it answers."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+import msgspec
+
+from contracts.commit import Cause
+from contracts.data import Instant
+from contracts.events import AnyEvent, Event
+from contracts.events.state import Actor
+from contracts.outcomes import Accepted, Rejected
+from contracts.subjects import CommandSubject
+from services.aggregate.table import Table
+from services.bus.aggregates import State
+
+
+class Identified(Protocol):
+    """A command of any aggregate."""
+
+    @property
+    def id(self) -> str:
+        """The client's name for it."""
+
+
+class Caused(Protocol):
+    """A command with who sent it, and when it arrived: the cause of a commit."""
+
+    @property
+    def arrived(self) -> Instant:
+        """When it arrived."""
+
+    @property
+    def command(self) -> Identified:
+        """What is asked."""
+
+
+class Rules[S: State, E: Event, K: Caused](msgspec.Struct, frozen=True):
+    """The pure functions by which commands are read and decided.
+
+    `cause` reads the body of a command of some actor that arrived at some moment. `refused` gives the events by which a
+    refusal is put into the log, () where it is not. `opens` says whether a command may be the first of an aggregate.
+    """
+
+    cause: Callable[[Actor, Instant, bytes], K | Rejected]
+    known: Callable[[S, K], Accepted | Rejected | None]
+    holds: Callable[[S, K], bool]
+    decide: Callable[[S, K, Instant], tuple[E, ...] | Rejected]
+    refused: Callable[[Rejected, K], tuple[E, ...]]
+    opens: Callable[[K], bool]
+
+
+class Request[K: Caused](msgspec.Struct, frozen=True):
+    """A command as it arrived; `since` is the loop time, `stalls` how often the process had stood still by then."""
+
+    subject: str
+    reply: str
+    body: bytes
+    address: CommandSubject
+    cause: K
+    since: float
+    stalls: int
+
+
+TableRules = Rules[Table, AnyEvent, Cause]
