@@ -9,10 +9,8 @@
     view.<room>.<table>.public                  what everyone may see
     view.<room>.<table>.player.<player>         what one player may see
 
-The subjects of a ledger are built alike, from other roots, with `house` in the place of the room:
-
-    ledger.house.<ledger>.cashier.<entry>       a stored commit of a ledger, sent on as entry.house....
-    ledger_heads.cashier.house.<ledger>, ledger_refused.house.<ledger>, cashier.house.<ledger>.<kind>.<name>
+Those of a ledger are built alike from the roots `ledger`, `entry`, `ledger_heads`, `ledger_refused` and `cashier`, with
+`house` in the place of the room.
 
 Builders raise `ValueError` for an id that could break out of its token. Parsers give `None` for anything that
 was not built here: it is somebody else's message, to be ignored.

@@ -1,6 +1,8 @@
 """The fold of a log that is being read: what was part of it, what was passed over, and where it ends for us."""
 
+from contracts.commit import Commit
 from services.aggregate.fold import UNFOLDABLE, Verdict
+from services.aggregate.table import Table
 from services.bus.aggregates import Chained, Kind, State
 
 type Message = tuple[str, bytes]
@@ -47,3 +49,6 @@ class Reading[S: State, C: Chained]:
         except UNFOLDABLE as error:
             message = f"{self.of.name} {self.state.id}: commit {commit.n} cannot be folded: {error}"
             raise Unreadable(message) from error
+
+
+TableReading = Reading[Table, Commit]

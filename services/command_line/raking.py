@@ -15,7 +15,8 @@ from contracts.games import RakeSchedule
 from contracts.plain import Faulty
 from services.aggregate.table import Table
 from services.bus import reader
-from services.bus.reading import Message, Reading
+from services.bus.aggregates import TABLES
+from services.bus.reading import Message, Reading, TableReading
 from services.command_line.printing import print_grid, print_json, print_lines
 from services.command_line.refusals import CannotRead, WrongArgument
 from services.command_line.schedule_files import rates, schedules_of, unfit
@@ -119,11 +120,11 @@ async def _add_tables(raked: Raked, where: Where, names: set[Id]) -> None:
         if missing:
             raise CannotRead(f"there is no table {', '.join(missing)} in room {where.room}")
         for table in sorted(names or there):
-            start = await reader.from_the_beginning(room.log, where.room, table)
-            reading = Reading(start.table.copy())
+            start = await reader.from_the_beginning(TABLES, room.log, where.room, table)
+            reading = Reading(TABLES, start.state.copy())
             async for message in reader.messages(room.log, start):
                 _add(raked, reading, message)
-            raked.end(reading.table)
+            raked.end(reading.state)
 
 
 def _add_files(raked: Raked, room: Id, paths: tuple[Path, ...], names: set[Id]) -> None:
@@ -133,17 +134,17 @@ def _add_files(raked: Raked, room: Id, paths: tuple[Path, ...], names: set[Id]) 
         table = files.table_of(path)
         if names and table not in names:
             continue
-        reading = Reading(_anchor(room, path))
-        first = reading.table.n + 1
+        reading = Reading(TABLES, _anchor(room, path))
+        first = reading.state.n + 1
         for message in files.messages(room, path):
             _add(raked, reading, message)
         if reading.ignored:
             raise CannotRead(f"{path}: {reading.ignored} lines do not extend the log of table {table}")
-        raked.end(reading.table)
+        raked.end(reading.state)
         for low, high, other in held.setdefault(table, []):
-            if first <= high and low <= reading.table.n:
+            if first <= high and low <= reading.state.n:
                 raise WrongArgument(f"{other} and {path} both hold commits of table {table}: give each once")
-        held[table].append((first, reading.table.n, path))
+        held[table].append((first, reading.state.n, path))
 
 
 def _anchor(room: Id, path: Path) -> Table:
@@ -156,15 +157,15 @@ def _anchor(room: Id, path: Path) -> Table:
         raise CannotRead(f"{path}: the first line cannot be read: {error}") from error
     if commit.n == 1:
         return Table(room=room, id=table)
-    if not reader.is_statement(commit):
+    if not TABLES.is_statement(commit):
         raise CannotRead(f"{path}: begins with commit {commit.n}, in the middle of a hand; export from its beginning")
     return Table(room=room, id=table, n=commit.n - 1, head=commit.prev)
 
 
-def _add(raked: Raked, reading: Reading, message: Message) -> None:
+def _add(raked: Raked, reading: TableReading, message: Message) -> None:
     commit = reading.next_of(message)
     if commit is not None:
-        raked.take(reading.table, commit)
+        raked.take(reading.state, commit)
         reading.fold(commit, message[1])
 
 

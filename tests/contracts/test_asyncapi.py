@@ -200,7 +200,7 @@ def described() -> dict[str, set[tuple[str, str]]]:
             subject = f"heads.{service}.*.*"
         if subject.startswith(("heads.*", "refused.")) and does == "receive":
             continue  # read from a stream, by requests to the server
-        kinds = get_args(ActorKind.__value__) if "{kind}" in address else ("",)
+        kinds = ("player", "lobby", "operator") if "{kind}" in address else ("",)
         for kind in kinds:
             found[USERS[service]].add((does, re.sub(r"\.\*\.\*$", f".{kind}.*", subject) if kind else subject))
     return dict(found)

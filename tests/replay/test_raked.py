@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from contracts.events.table import HandVoided
 from contracts.games import RakeBand, RakeSchedule
 from services.aggregate.table import Table
+from services.bus.aggregates import TABLES
 from services.bus.reading import Reading
 from services.command_line import commands
 from services.replay.files import subject_of
@@ -74,13 +75,13 @@ def void(session: Session) -> None:
 def report(by: By, *sessions: Session, first: date | None = None, last: date | None = None) -> Report:
     raked = Raked(by, first, last)
     for session in sessions:
-        reading = Reading.of(ROOM, session.table.id)
+        reading = Reading(TABLES, Table(room=ROOM, id=session.table.id))
         for line in session.lines:
             commit = reading.next_of((subject_of(ROOM, line), line))
             assert commit is not None
-            raked.take(reading.table, commit)
+            raked.take(reading.state, commit)
             reading.fold(commit, line)
-        raked.end(reading.table)
+        raked.end(reading.state)
     return raked.report()
 
 
@@ -187,16 +188,16 @@ def test_rake_that_was_counted_to_nobody_is_not_lost() -> None:
     """A hand that was read from another room's records has no attribution."""
     session = played("nlhe", 1, 3, voids=False)
     raked = Raked("player")
-    reading = Reading.of(ROOM, session.table.id)
+    reading = Reading(TABLES, Table(room=ROOM, id=session.table.id))
     for line in session.lines:
         commit = reading.next_of((subject_of(ROOM, line), line))
         assert commit is not None
         events = tuple(
             replace(event, attribution=()) if hasattr(event, "attribution") else event for event in commit.events
         )
-        raked.take(reading.table, replace(commit, events=events))
+        raked.take(reading.state, replace(commit, events=events))
         reading.fold(commit, line)
-    raked.end(reading.table)
+    raked.end(reading.state)
     assert [(line.group, line.rake) for line in raked.report().lines if line.rake] == [
         (NOBODY, sum(event["total"] for _, event, _ in counted(session)))
     ]
