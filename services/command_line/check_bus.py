@@ -11,6 +11,7 @@ from typing import Final
 
 from contracts.data import Instant
 from contracts.events import AnyEvent
+from contracts.subjects import ActorKind
 from services.aggregate.debts import debt
 from services.aggregate.table import Table
 from services.bots.client import RoomClient
@@ -32,6 +33,8 @@ from services.dealer.app import ANSWERS
 from services.rake.app import ROLE as RAKE
 
 SERVICES: Final = ("table", "dealer", "rake", "settlement")
+USERS: Final[dict[ActorKind, str]] = {"player": "players", "lobby": "lobby", "operator": "operator"}
+"""Whose rights each kind of sender has."""
 AT_ONCE: Final = 24
 """So many hands are in progress at the same time."""
 
@@ -75,20 +78,23 @@ async def _serve(settings: Settings, ready: Future[tuple[Bus, asyncio.Event]]) -
 
 @contextlib.asynccontextmanager
 async def _bus(settings: Settings) -> AsyncIterator[Bus]:
-    """The services, and the checker's two connections: one with the table service's rights, one with the players'."""
+    """The services, and the checker's connections: with the rights of the table service, and of those who send."""
     made: list[Bus] = []
     async with room(settings, SERVICES, {"dealer": _dealer(made), "rake": _rake(made)}) as running:
         line = Line("table")
         client = await connect(running, Credentials.read(running.credentials_file), line)
         log = await JetStreamLog.open(client, running, line)
-        players = await RoomClient.open(running, "players", "player")
-        bus = Bus(asyncio.get_running_loop(), log, players)
+        clients: dict[ActorKind, RoomClient] = {
+            kind: await RoomClient.open(running, user, kind) for kind, user in USERS.items()
+        }
+        bus = Bus(asyncio.get_running_loop(), log, clients)
         made.append(bus)
         await bus.follow()
         try:
             yield bus
         finally:
-            await players.close()
+            for sender in clients.values():
+                await sender.close()
             await log.close()
             line.ending = True
             await client.close()

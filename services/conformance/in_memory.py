@@ -5,14 +5,14 @@ from datetime import UTC, datetime
 from typing import Final
 
 from contracts.codec import encode
-from contracts.commands import Act
+from contracts.commands import Act, AnyCommand
 from contracts.commit import Cause
 from contracts.data import Instant, Seat
 from contracts.events import AnyEvent, Service, fact_of
 from contracts.events.state import Actor
 from contracts.events.table import HandStarted
 from contracts.outcomes import Rejected
-from contracts.subjects import guarded
+from contracts.subjects import ActorKind, guarded
 from services.aggregate.debts import debt
 from services.aggregate.fold import Verdict, commit_of, fold, read
 from services.aggregate.table import Table
@@ -27,11 +27,13 @@ from services.table import decider as table_service
 ROOM: Final = "check"
 TABLE: Final = "T1"
 AT: Final[Instant] = datetime(2026, 1, 1, tzinfo=UTC)
-"""Everything happens at one moment: no decision of a hand depends on the time but a turn that runs out."""
+"""Everything happens at one moment, until a turn is to run out."""
 
 
 class InMemory:
     """See `Playing` for what each method promises."""
+
+    second_ms: Final = 1000
 
     def __init__(self, decks: Decks, raked: Raked = unraked) -> None:
         self.table = Table(room=ROOM, id=TABLE)
@@ -79,7 +81,21 @@ class InMemory:
 
     def act(self, seat: Seat, act: Act) -> Rejected | None:
         """Has the player on a seat decide."""
-        cause = Cause(actor=Actor(kind="player", name=player(seat)), arrived=self.now, command=act)
+        return self._send("player", player(seat), act)
+
+    def ask(self, kind: ActorKind, command: AnyCommand) -> Rejected | None:
+        """Has a lobby or an operator send a command."""
+        return self._send(kind, kind, command)
+
+    def time_out(self) -> None:
+        """Lets the time of the open turn run out."""
+        owed = debt(self.table)
+        if owed is not None and owed.due is not None:
+            self.now = max(self.now, owed.due)
+        self.settle()
+
+    def _send(self, kind: ActorKind, name: str, command: AnyCommand) -> Rejected | None:
+        cause = Cause(actor=Actor(kind=kind, name=name), arrived=self.now, command=command)
         decided = table_service.decide(self.table, cause, self.now)
         if isinstance(decided, Rejected):
             return decided

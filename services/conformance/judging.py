@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Final
 
 from services.conformance.files import Unreadable, cases
 from services.conformance.findings import Difference, FileReport, NotCovered, Report, Skipped
@@ -12,6 +11,7 @@ from services.conformance.hands import check_hand
 from services.conformance.in_memory import InMemory
 from services.conformance.play import OutOfOrder, Tables
 from services.conformance.recorded import Recorded
+from services.conformance.sessions import check_session
 from services.conformance.tables import check_button
 from services.conformance.vector_hands import check_vector_hand
 from services.conformance.vector_rules import check_deal, check_guideline, check_rake, check_ranks
@@ -27,13 +27,6 @@ from services.conformance.vectors import (
 )
 
 type Case = Recorded | Vector
-
-NOT_COVERED: Final = {
-    "cash": "accounts and the return rule belong to a cashier, which this release does not have",
-    "cancel": "no operator's command of this release cancels a hand",
-    "timeout": "this release knows no time bank and no protection against disconnection",
-}
-"""Kinds of vectors that are not played, and why."""
 
 
 def check_files(paths: Iterable[Path], tables: Tables = InMemory, *, at_once: int = 1) -> Report:
@@ -99,4 +92,6 @@ def _check(case: Case, tables: Tables) -> list[Difference]:
         case RankVector():
             return check_ranks(case)
         case OtherVector():
-            raise Skipped(NOT_COVERED.get(case.kind, f"vectors of kind {case.kind!r} are unknown here"))
+            raise Skipped(f"vectors of kind {case.kind!r} are unknown here")
+        case _:
+            return check_session(case, tables)

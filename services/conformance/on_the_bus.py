@@ -3,18 +3,18 @@
 import asyncio
 import itertools
 import queue
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from concurrent.futures import Future
 from datetime import UTC, datetime
 from typing import Final
 
 from contracts.codec import encode
-from contracts.commands import Act
+from contracts.commands import Act, AnyCommand
 from contracts.data import Instant, Seat
 from contracts.events import AnyEvent, Service, fact_of
 from contracts.events.table import HandStarted
 from contracts.outcomes import Rejected
-from contracts.subjects import read_commit
+from contracts.subjects import ActorKind, read_commit
 from services.aggregate.debts import debt
 from services.aggregate.fold import Verdict, commit_of, fold, read
 from services.aggregate.table import Table
@@ -28,18 +28,20 @@ SILENCE_S: Final = 2.0
 """When nothing was heard for so long, the log is read: a fact may have been lost."""
 SILENCES_MAX: Final = 5
 """After so many silences in a row a table stands still."""
+SECOND_MS: Final = 50
+"""What is a second to a vector lasts so long: half a minute is long enough for a decision to come in time."""
 
 
 class Bus:
     """What the checker holds of a running room, shared by all of its tables, which play on threads of their own.
 
-    `log` writes with the table service's rights, `players` sends commands; both belong to `loop`.
+    `log` writes with the table service's rights, `clients` send commands; both belong to `loop`.
     """
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, log: Log, players: RoomClient) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, log: Log, clients: Mapping[ActorKind, RoomClient]) -> None:
         self.loop = loop
         self.log = log
-        self.players = players
+        self.clients = clients
         self.decks: dict[str, Decks] = {}
         self.raked: dict[str, Raked] = {}
         self._heard: dict[str, queue.SimpleQueue[Stored]] = {}
@@ -74,6 +76,8 @@ async def _awaited[T](work: Awaitable[T]) -> T:
 class _Remote:
     """See `Playing` for what each method promises. Nothing is folded past the end of the hand that is played."""
 
+    second_ms: Final = SECOND_MS
+
     def __init__(self, bus: Bus, name: str, heard: queue.SimpleQueue[Stored]) -> None:
         self.table = Table(room=ROOM, id=name)
         self.events: list[AnyEvent] = []
@@ -107,7 +111,21 @@ class _Remote:
 
     def act(self, seat: Seat, act: Act) -> Rejected | None:
         """Sends the player's command."""
-        outcome = self._bus.wait(self._bus.players.command(ROOM, self.table.id, player(seat), act))
+        return self._send("player", player(seat), act)
+
+    def ask(self, kind: ActorKind, command: AnyCommand) -> Rejected | None:
+        """Sends a lobby's or an operator's command."""
+        return self._send(kind, kind, command)
+
+    def time_out(self) -> None:
+        """Waits until the open turn is over."""
+        hand = self.table.hand
+        turn = hand.turn_number if hand is not None else None
+        self._until(lambda: self.table.hand is None or self.table.hand.turn_number != turn)
+        self.settle()
+
+    def _send(self, kind: ActorKind, name: str, command: AnyCommand) -> Rejected | None:
+        outcome = self._bus.wait(self._bus.clients[kind].command(ROOM, self.table.id, name, command))
         if isinstance(outcome, Rejected):
             return outcome
         self._until(lambda: self.table.n >= outcome.n)
@@ -115,8 +133,10 @@ class _Remote:
         return None
 
     def _waits_for_a_player(self) -> bool:
+        """Whether the hand is over or a player has time to decide: for who left the table decides at once."""
         owed = debt(self.table)
-        return self.table.hand is None or (owed is not None and owed.duty == "act_for_player")
+        waits = owed is not None and owed.duty == "act_for_player" and owed.due is not None
+        return self.table.hand is None or waits
 
     def _until(self, reached: Callable[[], bool]) -> None:
         """Folds what is heard until a condition holds. Raises `OutOfOrder` where nothing more comes."""

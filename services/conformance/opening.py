@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from contracts.events.state import Positions, Post, SeatRecord, TableRecord
+from contracts.events.state import Departure, Positions, Post, SeatRecord, TableRecord
 from contracts.events.table import HandStarted, TableOpened, TableRestated
 from contracts.games import TableConfig
 from services.conformance.play import HAND, Playing, player
@@ -30,10 +30,29 @@ def open_next(
     playing: Playing, config: TableConfig, seats: Sequence[SeatRecord], last: Positions | None
 ) -> HandStarted | None:
     """Brings a table into a state between two hands and lets the table service start the next; None: it does not."""
-    sittings = max((seat.sat for seat in seats), default=0)
-    record = TableRecord(config=config, status="open", hands=HAND - 1, sittings=sittings, seats=tuple(seats), last=last)
-    _restate(playing, record)
+    open_between(playing, config, seats, last)
     return playing.start()
+
+
+def open_between(
+    playing: Playing,
+    config: TableConfig,
+    seats: Sequence[SeatRecord],
+    last: Positions | None = None,
+    departures: tuple[Departure, ...] = (),
+) -> None:
+    """Brings a table into a state between two hands."""
+    sittings = max((seat.sat for seat in seats), default=0)
+    record = TableRecord(
+        config=config,
+        status="open",
+        hands=HAND - 1,
+        sittings=sittings,
+        seats=tuple(seats),
+        last=last,
+        departures=departures,
+    )
+    _restate(playing, record)
 
 
 def _restate(playing: Playing, record: TableRecord) -> None:

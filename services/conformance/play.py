@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from typing import Final, Protocol
 
-from contracts.commands import Act
-from contracts.data import Instant, Seat
+from contracts.commands import Act, AnyCommand
+from contracts.data import Instant, Milliseconds, Seat
 from contracts.events import AnyEvent, Service
 from contracts.events.rake import RakeTaken
 from contracts.events.table import HandStarted
 from contracts.outcomes import Rejected
+from contracts.subjects import ActorKind
 from services.aggregate.table import Table
 from services.dealer.decks import Decks
 
@@ -38,6 +39,10 @@ class Playing(Protocol):
     def now(self) -> Instant:
         """The time of the next commit."""
 
+    @property
+    def second_ms(self) -> Milliseconds:
+        """How long a second lasts at this table: nobody waits for half a minute where the time is not ours."""
+
     def append(self, by: Service, events: tuple[AnyEvent, ...]) -> None:
         """Appends a commit in a service's place. Raises `OutOfOrder`."""
 
@@ -49,6 +54,12 @@ class Playing(Protocol):
 
     def act(self, seat: Seat, act: Act) -> Rejected | None:
         """Has the player on a seat decide, then settles what follows; gives a refusal."""
+
+    def ask(self, kind: ActorKind, command: AnyCommand) -> Rejected | None:
+        """Has a lobby or an operator send a command, then settles what follows; gives a refusal."""
+
+    def time_out(self) -> None:
+        """Lets the time of the open turn run out, then settles what follows."""
 
 
 type Tables = Callable[[Decks, Raked], Playing]

@@ -7,6 +7,7 @@ from msgspec import Meta
 
 from contracts.cards import Card, Street
 from contracts.games import Limit, Variant
+from services.conformance.session_vectors import SessionVector, shape_of
 from services.conformance.vector_schedules import VectorSchedule
 
 type VectorAction = Annotated[str, Meta(pattern=r"^\d{1,2}:(fold|check|call|allin|(bet|raise_to) \d{1,15})$")]
@@ -237,7 +238,9 @@ class OtherVector(msgspec.Struct, frozen=True):
     kind: str
 
 
-type Vector = HandVector | ButtonVector | DealVector | GuidelineVector | RakeVector | RankVector | OtherVector
+type Vector = (
+    HandVector | ButtonVector | DealVector | GuidelineVector | RakeVector | RankVector | SessionVector | OtherVector
+)
 
 _KINDS: Final[dict[str, Any]] = {
     "hand": HandVector,
@@ -252,6 +255,8 @@ _KINDS: Final[dict[str, Any]] = {
 
 def vector(entry: object) -> Vector:
     """Reads one vector. Raises `msgspec.ValidationError`."""
-    kind = entry.get("kind") if isinstance(entry, dict) else None
-    found: Vector = msgspec.convert(entry, _KINDS.get(str(kind), OtherVector), str_keys=True)
+    given = entry if isinstance(entry, dict) else {}
+    kind = str(given.get("kind"))
+    shape = _KINDS.get(kind) or shape_of(kind, given.get("input")) or OtherVector
+    found: Vector = msgspec.convert(entry, shape, str_keys=True)
     return found

@@ -25,6 +25,14 @@ class Range(NamedTuple):
         return f"at least {self.minimum}" if self.maximum is None else f"{self.minimum} to {self.maximum}"
 
 
+def least_buy_in_guideline(lower_stake: Chips) -> Chips:
+    """The least buy-in with which a new fixed-limit table is prefilled: ten times the lower stake (R6).
+
+    $10/$20: $100.
+    """
+    return 10 * lower_stake
+
+
 def room_for(table: Table) -> Chips:
     """How many chips more the table holds: all together, queued and asked for, must be an amount (R143)."""
     held = sum(record.stack + record.top_up + record.requested for record in table.seats.values())
