@@ -5,15 +5,18 @@ from typing import Any, Final, Protocol, Self, cast
 
 import msgspec
 
-from contracts.codec import decode_commit
+from contracts.codec import decode_commit, decode_ledger_commit
 from contracts.commit import Cause, Commit
 from contracts.data import Instant, Sha256
 from contracts.events import AnyEvent, Event, Service, fact_of
-from services.aggregate import fold
+from contracts.events.cashier import LedgerEvent, entry_of
+from contracts.ledger import AccountCause, LedgerCommit
+from services.aggregate import fold, ledger_fold
 from services.aggregate.debts import Debt, debt
 from services.aggregate.fold import Verdict
+from services.aggregate.ledger import Ledger
 from services.aggregate.table import Table
-from services.bus.archives import OF_TABLES, Archive
+from services.bus.archives import OF_LEDGERS, OF_TABLES, Archive
 
 
 class State(Protocol):
@@ -28,7 +31,7 @@ class State(Protocol):
     def copy(self) -> Self:
         """One that can be changed without changing this one."""
 
-    def become(self, before: Self) -> None:
+    def become(self, before: Any) -> None:
         """Takes back all that came after `before`."""
 
 
@@ -79,7 +82,7 @@ class Aggregate[S: State, C: Chained, E: Event, K](msgspec.Struct, frozen=True, 
     archive: Archive
     new: Callable[[str, str], S]
     read: Callable[[S, str, bytes], Judged[C]]
-    fold: Callable[[S, C, bytes], S]
+    fold: Callable[[S, C, bytes], Any]
     debt: Callable[[S], Debt | None]
     commit_of: Callable[[S, str, tuple[E, ...], Instant, K | None], C]
     decode: Callable[[bytes], C]
@@ -124,4 +127,27 @@ TABLES: Final[Aggregate[Table, Commit, AnyEvent, Cause]] = Aggregate(
     decode=decode_commit,
     fact_of=fact_of,
     statements=(("table", "hand_started"), ("table", "table_restated")),
+)
+
+
+def _new_ledger(room: str, name: str) -> Ledger:
+    return Ledger(room=room, id=name)
+
+
+def _commit_of_ledger(
+    ledger: Ledger, _: str, events: tuple[LedgerEvent, ...], at: Instant, cause: AccountCause | None = None
+) -> LedgerCommit:
+    return ledger_fold.commit_of(ledger, events, at, cause)
+
+
+LEDGERS: Final[Aggregate[Ledger, LedgerCommit, LedgerEvent, AccountCause]] = Aggregate(
+    name="ledger",
+    archive=OF_LEDGERS,
+    new=_new_ledger,
+    read=ledger_fold.read,
+    fold=ledger_fold.fold,
+    debt=lambda _: None,
+    commit_of=_commit_of_ledger,
+    decode=decode_ledger_commit,
+    fact_of=entry_of,
 )
