@@ -25,6 +25,7 @@ from services.conformance.vectors import (
     RankVector,
     Vector,
 )
+from services.dealer.scripted import Unplayable
 
 type Case = Recorded | Vector
 
@@ -68,11 +69,13 @@ def _judged(tables: Tables, case: Case) -> list[Difference] | NotCovered:
 
 
 def check_case(case: Case, tables: Tables = InMemory) -> list[Difference]:
-    """The differences of one case; a service that breaks down is one too. Raises `Skipped`."""
+    """The differences of one case: also a service that breaks down, or cards that no deck holds. Raises `Skipped`."""
     try:
         return _check(case, tables)
     except OutOfOrder as fault:
         return [Difference(case.id, "the services go on", None, str(fault))]
+    except Unplayable as fault:
+        return [Difference(case.id, "the cards", None, str(fault))]
 
 
 def _check(case: Case, tables: Tables) -> list[Difference]:

@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from contracts.cards import Card, Street
+from contracts.data import END
 from contracts.games import Limit, Variant
 from services.conformance.session_vectors import SessionVector, shape_of
 from services.conformance.vector_schedules import VectorSchedule
@@ -215,11 +216,16 @@ class RakeVector(msgspec.Struct, frozen=True):
     expect: tuple[RakeAt, ...]
 
 
+type FiveCards = Annotated[
+    str, Meta(pattern=r"^([2-9TJQKA][cdhs] ){4}[2-9TJQKA][cdhs]" + END, description="Five cards, a space between them.")
+]
+
+
 class Comparison(msgspec.Struct, frozen=True):
     """Two hands of five: 1 where the first wins, -1 where the second does, 0 for equal ones."""
 
-    a: str
-    b: str
+    a: FiveCards
+    b: FiveCards
     result: int
 
 

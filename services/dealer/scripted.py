@@ -16,6 +16,10 @@ from services.dealer.shuffle import SALT_BYTES
 from services.dealer.vault import SCRIPTED
 
 
+class Unplayable(ValueError):
+    """A script that does not fit the hand: a card twice, too many cards, or cards for a seat that is not dealt in."""
+
+
 @dataclass(frozen=True, slots=True)
 class Script:
     """The cards that a story needs: hole cards by seat, board cards from the flop on. The rest of the deck fills up."""
@@ -39,7 +43,7 @@ class ScriptedDecks:
         return DeckShuffled(hashes=hashes, seed=SealedSeed(key_id=SCRIPTED, nonce="", ciphertext=""))
 
     def deck(self, table: Table) -> Deck:
-        """The arranged deck. Raises ValueError as `arranged` does."""
+        """The arranged deck. Raises `Unplayable`."""
         return Deck(arranged(table, self.scripts.get(hand_in_progress(table).number, Script())), _FIXED_SALTS)
 
 
@@ -49,11 +53,11 @@ _FIXED_SALTS: Final = tuple(f"{position:0{2 * SALT_BYTES}x}" for position in ran
 def arranged(table: Table, script: Script) -> tuple[Card, ...]:
     """The deck, top card first, from which the table's hand deals the cards of the script (R33 to R36).
 
-    Raises ValueError for a script with a card twice, with too many cards, or for a seat that is not in the hand.
+    Raises `Unplayable`.
     """
     fixed = _places(table, script)
     if len(set(fixed.values())) != len(fixed):
-        raise ValueError("a script has a card twice")
+        raise Unplayable("a script has a card twice")
     rest = iter(card for card in DECK if card not in fixed.values())
     return tuple(fixed[position] if position in fixed else next(rest) for position in range(CARDS))
 
@@ -67,9 +71,9 @@ def _places(table: Table, script: Script) -> dict[int, Card]:
     streets = (board_positions(street, len(seats) * cards_each, burn=burn) for street in BOARD_STREETS)
     board = [position for street in streets for position in street.cards]
     if stray := sorted(set(script.hole) - set(holes)):
-        raise ValueError(f"a script has cards for seats {stray}, which are not in the hand")
+        raise Unplayable(f"a script has cards for seats {stray}, which are not in the hand")
     if len(script.board) > len(board) or any(len(cards) > cards_each for cards in script.hole.values()):
-        raise ValueError("a script has more cards than are dealt")
+        raise Unplayable("a script has more cards than are dealt")
     fixed = dict(zip(board, script.board, strict=False))
     for seat, cards in script.hole.items():
         fixed.update(zip(holes[seat], cards, strict=False))

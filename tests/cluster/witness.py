@@ -16,7 +16,7 @@ from contracts.data import Sha256
 from contracts.outcomes import Accepted, Outcome
 from contracts.views import PublicView
 from services.aggregate.table import Table
-from services.bots.client import RoomClient
+from services.bots.client import TRIES_MAX, RoomClient
 from services.bus.log import Log, Unavailable
 from services.bus.settings import Settings
 from services.command_line.proof import Account, replay_log
@@ -33,11 +33,13 @@ class WitnessClient(RoomClient):
 
     accepted: list[tuple[str, int, Sha256]]
 
-    async def command(self, room: str, table: str, name: str, command: AnyCommand) -> Outcome:
+    async def command(
+        self, room: str, table: str, name: str, command: AnyCommand, *, tries: int = TRIES_MAX
+    ) -> Outcome:
         """Sends a command until it is answered, and notes the answer."""
         if isinstance(command, Act):
             await asyncio.sleep(THOUGHT_S)
-        outcome = await super().command(room, table, name, command)
+        outcome = await super().command(room, table, name, command, tries=tries)
         if isinstance(outcome, Accepted):
             self.__dict__.setdefault("accepted", []).append((table, outcome.n, outcome.head))
         return outcome

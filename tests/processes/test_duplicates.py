@@ -9,7 +9,7 @@ import pytest
 from contracts.codec import decode_commit
 from contracts.commands import AnyCommand, OpenTable
 from contracts.outcomes import Accepted, Outcome, Rejected
-from services.bots.client import RoomClient
+from services.bots.client import TRIES_MAX, RoomClient
 from services.bots.games import config_of
 from services.bus.settings import Settings
 from services.command_line.proof import replay_log
@@ -27,18 +27,22 @@ class TwiceClient(RoomClient):
 
     answers: dict[tuple[str, str, str], tuple[Outcome, ...]]
 
-    async def command(self, room: str, table: str, name: str, command: AnyCommand) -> Outcome:
+    async def command(
+        self, room: str, table: str, name: str, command: AnyCommand, *, tries: int = TRIES_MAX
+    ) -> Outcome:
         """Gives the first answer."""
-        answers = await self.sent_twice(room, table, name, command, command)
+        answers = await self.sent_twice(room, table, name, command, command, tries=tries)
         self.__dict__.setdefault("answers", {})[table, name, command.id] = answers
         return answers[0]
 
     async def sent_twice(
-        self, room: str, table: str, name: str, one: AnyCommand, other: AnyCommand
+        self, room: str, table: str, name: str, one: AnyCommand, other: AnyCommand, *, tries: int = TRIES_MAX
     ) -> tuple[Outcome, Outcome]:
         """Sends two commands at the same moment and gives both answers."""
         send = super().command
-        return await asyncio.gather(send(room, table, name, one), send(room, table, name, other))
+        return await asyncio.gather(
+            send(room, table, name, one, tries=tries), send(room, table, name, other, tries=tries)
+        )
 
 
 async def accepted(settings: Settings, table: str) -> Counter[tuple[str, str, str]]:
