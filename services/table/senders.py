@@ -28,10 +28,11 @@ from contracts.commands import (
 )
 from contracts.commit import Cause
 from contracts.outcomes import Allowed, Rejected
+from contracts.subjects import ActorKind
 from services.aggregate.table import Table
 from services.table.refusals import refuse
 
-SENDERS: Final[dict[type[AnyCommand], tuple[str, ...]]] = {
+SENDERS: Final[dict[type[AnyCommand], tuple[ActorKind, ...]]] = {
     OpenTable: ("lobby", "operator"),
     TakeSeat: ("lobby",),
     ReserveSeat: ("lobby",),

@@ -39,6 +39,7 @@ from services.bus.memory import MemoryLog
 from services.table import decider
 from services.table.app import ROLE, RULES
 from services.table.intake import KINDS, read_command
+from tests.table.refused_around_the_hand import AROUND_THE_HAND
 from tests.table.stories import Game, config, fold_
 
 type Story = Callable[[], Game]
@@ -50,10 +51,6 @@ OF_ACCOUNTS: Final = {
     *("not_enough", "wrong_currency", "duplicate_reference"),
 }
 """Codes of ledgers, which no table sends."""
-TO_COME: Final = {
-    *("no_request", "seat_reserved", "already_waiting", "not_waiting", "already_connected", "already_disconnected"),
-    "hand_settled",
-}
 NOTHING: Final = {"table_closed", "busy", "halted"}
 """Codes where nothing else would be accepted: no command ever, the same one again, or none until it is mended."""
 CONFIG: Final = config(seats=3, buy_in=BuyIn(minimum=400, maximum=20_000), odd_chip_unit=5)
@@ -132,6 +129,7 @@ def take(player: str = "P9", chips: int = 5000, **more: Any) -> TakeSeat:
 
 OF_A_KIND: Final = f"a command is JSON whose `type` is one of {', '.join(KINDS)}"
 WHOLE: Final = f"an amount is a whole number of the smallest chips, from 0 to {CHIPS_MAX}"
+SIGNED: Final = f"an amount is a whole number of the smallest chips, from -{CHIPS_MAX} to {CHIPS_MAX}"
 UNFIT: Final = replace(CONFIG, stakes=Stakes(small_blind=200, big_blind=100))
 MISTYPED: Final = {"config": {**json.loads(encode(CONFIG)), "rakes": 1}}
 
@@ -169,6 +167,20 @@ BYTES: Final[dict[str, tuple[bytes, Code, str, str, Allowed]]] = {
         "not_a_whole_chip",
         "x",
         f"The command cannot be read: Expected `int`, got `float` - at `$.buy_in`; {WHOLE}.",
+        Allowed(minimum=0, maximum=CHIPS_MAX, chip=1),
+    ),
+    "an option that is none, to change to": (
+        body(type="change_options", reason="r", **MISTYPED),
+        "malformed",
+        "x",
+        "The table cannot be changed like this: a configuration has no field `config.rakes`.",
+        Allowed(actions=("change_options",)),
+    ),
+    "half a chip to take away": (
+        body(type="adjust_stack", player="P9", amount=-0.5, reason="r"),
+        "not_a_whole_chip",
+        "x",
+        f"The command cannot be read: Expected `int`, got `float` - at `$.amount`; {SIGNED}.",
         Allowed(minimum=0, maximum=CHIPS_MAX, chip=1),
     ),
     "too long": (
@@ -480,6 +492,7 @@ DECIDED: Final[dict[str, tuple[Story, ActorKind, AnyCommand, Code, str, Allowed]
     ),
 }
 """Commands that a table refuses: the story, who sends what, and the answer. Players and others send as P3."""
+DECIDED.update(AROUND_THE_HAND)
 
 
 @pytest.mark.parametrize("name", BYTES)
@@ -523,5 +536,5 @@ async def test_a_halted_table_says_that_it_accepts_nothing_until_it_is_mended() 
 def test_every_code_is_provoked_here_and_only_some_allow_nothing() -> None:
     allowed = {code: allowed for _, code, _, _, allowed in BYTES.values()}
     allowed |= {code: allowed for *_, code, _, allowed in DECIDED.values()}
-    assert {*allowed, "halted"} == {*get_args(Code.__value__)} - NOT_SENT - OF_ACCOUNTS - TO_COME
+    assert {*allowed, "halted"} == {*get_args(Code.__value__)} - NOT_SENT - OF_ACCOUNTS
     assert {code for code, instead in allowed.items() if instead == Allowed()} == NOTHING - {"halted"}
