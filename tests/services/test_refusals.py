@@ -11,14 +11,21 @@ from contracts.commands import (
     Act,
     AnyCommand,
     CloseTable,
+    Connected,
+    Disconnected,
+    JoinWaitingList,
     LeaveTable,
+    LeaveWaitingList,
     OpenTable,
     PauseTable,
+    ReleaseSeat,
+    ReserveSeat,
     ResumeTable,
     ReturnToPlay,
     SitOut,
     TakeSeat,
     TopUp,
+    VoidHand,
 )
 from contracts.outcomes import Accepted, Allowed, Code, Rejected
 from services.command_line.serve import SERVICES
@@ -29,20 +36,20 @@ pytestmark = pytest.mark.server
 NEVER_SENT = {"unknown_actor"}
 """Codes that only another front of the room may send: on the bus the server refuses an unknown sender."""
 
-CASH = {
-    *("no_request", "seat_reserved", "already_waiting", "not_waiting", "already_connected", "already_disconnected"),
-    *("hand_settled", "unknown_account", "account_exists", "account_frozen", "account_not_frozen", "not_enough"),
-    *("wrong_currency", "duplicate_reference"),
+OF_ACCOUNTS = {
+    *("unknown_account", "account_exists", "account_frozen", "account_not_frozen"),
+    *("not_enough", "wrong_currency", "duplicate_reference"),
 }
-"""Codes of what goes on around the hand, and of accounts: not part of this story."""
+"""Codes of ledgers, which no table sends."""
 
 
 class Story:
     """Sends commands to one table under new ids, and notes every refusal by its code."""
 
-    def __init__(self, lobby: Caller, players: Caller) -> None:
+    def __init__(self, lobby: Caller, players: Caller, operator: Caller | None = None) -> None:
         self.lobby = lobby
         self.players = players
+        self.operator = operator
         self.seen: dict[str, Rejected] = {}
         self.ids = 0
 
@@ -72,17 +79,20 @@ class Story:
     async def _send(self, table: str, by: str, command: AnyCommand) -> Accepted | Rejected:
         self.ids += 1
         caller = self.lobby if by == "lobby" else self.players
+        if by == "operator" and self.operator is not None:
+            caller = self.operator
         return await caller.command(table, by, replace(command, id=f"c{self.ids}"))
 
 
 async def test_every_code_is_sent_where_it_belongs_and_says_what_would_be_accepted(tmp_path: Path) -> None:
     async with a_room(tmp_path) as room:
         lobby, players = await room.caller("lobby"), await room.caller("players", "player")
-        story = Story(lobby, players)
+        story = Story(lobby, players, await room.caller("operator", "operator"))
         await before_a_hand(story)
         await in_a_hand(story, room)
+        await around_the_hand(story, room)
         await at_the_end(story, room)
-    assert set(story.seen) == set(get_args(Code.__value__)) - NEVER_SENT - CASH - {"busy"}
+    assert set(story.seen) == set(get_args(Code.__value__)) - NEVER_SENT - OF_ACCOUNTS - {"busy"}
 
 
 async def before_a_hand(story: Story) -> None:
@@ -156,6 +166,42 @@ async def in_a_hand(story: Story, room: Room) -> None:
     assert now.n == picture.n + 1, "only what was refused to the lobby is in the log"
     assert replace(now, n=picture.n, head=picture.head) == picture
     await story.accepts(act("call"), by=mine)
+
+
+async def around_the_hand(story: Story, room: Room) -> None:
+    """Seats that are kept, the waiting list, presence, and what operators may not do, at a table of its own."""
+    story.ids = 200
+    await story.accepts(OpenTable(id="", config=CONFIG), TakeSeat(id="", player="A", buy_in=2_000, seat=1), table="T3")
+    await story.accepts(ReserveSeat(id="", player="K", seat=2), table="T3")
+    allowed = await story.refuses(
+        "seat_reserved", "free: 3", TakeSeat(id="", player="B", buy_in=2_000, seat=2), table="T3"
+    )
+    assert allowed == Allowed(seats=(3,))
+    allowed = await story.refuses("no_request", "No seat is kept for B", ReleaseSeat(id=""), by="B", table="T3")
+    assert allowed == Allowed(actions=("reserve_seat",))
+    await story.accepts(TakeSeat(id="", player="B", buy_in=2_000), table="T3")
+    picture = await room.picture(story.lobby, "T3", lambda seen: seen.turn_number is not None)
+    await story.accepts(JoinWaitingList(id="", hand=1), by="W", table="T3")
+    allowed = await story.refuses(
+        "already_waiting", "number 1 of 1", JoinWaitingList(id="", hand=1), by="W", table="T3"
+    )
+    assert allowed == Allowed(actions=("leave_waiting_list",))
+    await story.refuses("not_waiting", "V does not wait", LeaveWaitingList(id="", hand=1), by="V", table="T3")
+    await story.refuses("already_connected", "connected already", Connected(id="", hand=1, player="A"), table="T3")
+    await story.accepts(Disconnected(id="", hand=1, player="A"), table="T3")
+    allowed = await story.refuses(
+        "already_disconnected", "disconnected already", Disconnected(id="", hand=1, player="A"), table="T3"
+    )
+    assert allowed == Allowed(actions=("connected",))
+    assert picture.turn is not None
+    assert picture.turn_number is not None
+    acts = next(seat.player for seat in picture.seats if seat.seat == picture.turn.seat)
+    await story.accepts(Act(id="", hand=1, turn=picture.turn_number, action="fold"), by=acts, table="T3")
+    await room.picture(story.lobby, "T3", lambda seen: seen.hand > 1)
+    allowed = await story.refuses(
+        "hand_settled", "Hand 1 is over", VoidHand(id="", hand=1, reason="doubt"), by="operator", table="T3"
+    )
+    assert allowed.actions == ("adjust_stack",)
 
 
 async def at_the_end(story: Story, room: Room) -> None:
