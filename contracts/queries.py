@@ -8,6 +8,7 @@ from contracts.cards import Card, SeatCards
 from contracts.data import Chips, Data, Hex, Id, Instant, Message, Milliseconds, Seat
 from contracts.events.state import Betting, Owed, Pot, Turn
 from contracts.games import TableConfig
+from contracts.records import RecordedHand
 
 
 class TableQuery(Data, frozen=True):
@@ -91,6 +92,30 @@ class OwnCards(Message, tag="own_cards", frozen=True):
     cards: SeatCards | None = None
 
 
+HANDS_RECORDED_MAX = 50
+"""So many of a player's last hands can be recalled at a table (R128)."""
+
+
+class HandsQuery(Data, frozen=True):
+    """A player asks the dealer for the record of the own last hands at a table, as far as they are over."""
+
+    last: Annotated[int, Meta(ge=1, le=HANDS_RECORDED_MAX)] = HANDS_RECORDED_MAX
+
+
+class OwnHands(Message, tag="own_hands", frozen=True):
+    """A player's record: the last hands at a table that the player was dealt into, oldest first (R128).
+
+    Nothing is in it that the player could not see: no card but the own, the board's, and what was shown. `since` is the
+    oldest hand of the table that was looked at: older ones may hold more.
+    """
+
+    room: Id
+    table: Id
+    player: Id
+    since: int
+    hands: tuple[RecordedHand, ...] = ()
+
+
 class KeyQuery(Data, frozen=True):
     """An operator asks the dealer for the key of a finished hand; the log keeps that it was given."""
 
@@ -126,4 +151,4 @@ class LogPage(Message, tag="log_page", frozen=True):
     more: bool = False
 
 
-type QueryAnswer = PublicTable | OwnCards | HandKey | LogPage
+type QueryAnswer = PublicTable | OwnCards | OwnHands | HandKey | LogPage

@@ -30,7 +30,7 @@ SUBJECTS_MAX: Final = 16_384
 """So many subjects of commits are kept, built and read: each table has a dozen, and every commit asks for one."""
 
 type ActorKind = Literal["player", "lobby", "operator", "cashier"]
-type Question = Literal["table", "cards", "key", "log", "account"]
+type Question = Literal["table", "cards", "hands", "key", "log", "account"]
 
 _KINDS: Final = frozenset(get_args(ActorKind.__value__))
 _QUESTIONS: Final = frozenset(get_args(Question.__value__))

@@ -9,7 +9,18 @@ from contracts import commands, outcomes, queries
 from contracts.commit import Commit, Head
 from contracts.events import EMITTERS, SERVICES
 from contracts.outcomes import Accepted, Refusal, Rejected
-from contracts.queries import CardsQuery, HandKey, KeyQuery, LogPage, LogQuery, OwnCards, PublicTable, TableQuery
+from contracts.queries import (
+    CardsQuery,
+    HandKey,
+    HandsQuery,
+    KeyQuery,
+    LogPage,
+    LogQuery,
+    OwnCards,
+    OwnHands,
+    PublicTable,
+    TableQuery,
+)
 from contracts.schema.text import Json
 from contracts.subjects import ActorKind
 from contracts.views import PublicView
@@ -79,6 +90,9 @@ CHANNELS: Final[dict[str, Channel]] = {
     "query_cards": Channel(
         "query.cards.{room}.{table}.player.{name}", "A player asks for the own hole cards.", (CardsQuery,)
     ),
+    "query_hands": Channel(
+        "query.hands.{room}.{table}.player.{name}", "A player asks for the record of the own last hands.", (HandsQuery,)
+    ),
     "query_key": Channel(
         "query.key.{room}.{table}.operator.{name}", "An operator asks for the key of a finished hand.", (KeyQuery,)
     ),
@@ -102,6 +116,7 @@ ANSWERS: Final[dict[str, tuple[Struct, ...]]] = {
     "command": (Accepted, Rejected),
     "query_table": (PublicTable, Rejected),
     "query_cards": (OwnCards, Rejected),
+    "query_hands": (OwnHands, Rejected),
     "query_key": (HandKey, Rejected),
     "query_log": (LogPage, Rejected),
 }

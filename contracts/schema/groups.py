@@ -18,6 +18,7 @@ from contracts import (
     ledger,
     outcomes,
     queries,
+    records,
     subjects,
     views,
 )
@@ -38,7 +39,7 @@ GROUPS: Final = (
     Group("events", "Events", (table, seats, dealer, rake, settlement, events), "AnyEvent"),
     Group("commands", "Commands", (commands,), "AnyCommand"),
     Group("outcomes", "Answers to commands, and refusals", (outcomes,), "Outcome"),
-    Group("queries", "Queries and their answers", (queries,)),
+    Group("queries", "Queries and their answers", (records, queries)),
     Group("commit", "Commits and heads", (commit,), "Commit"),
     Group("account_commands", "Account commands", (account_commands,), "AnyAccountCommand"),
     Group("ledger_events", "Entries of a ledger", (cashier,), "LedgerEvent"),

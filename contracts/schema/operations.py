@@ -45,6 +45,7 @@ OPERATIONS: Final = (
     _asked("table", "command", "From players, lobbies and operators: accepted by a commit, or refused for good."),
     _asked("views", "query_table", "From players, lobbies and operators."),
     _asked("dealer", "query_cards", "From the player whose cards they are."),
+    _asked("dealer", "query_hands", "From the player whose hands they are: of folded cards only the dealer knows."),
     _asked("dealer", "query_key", "From operators with that right, once the hand is over; it leaves a commit."),
     _asked("replay", "query_log", "From operators."),
     Operation("views_shows_public", "views", "send", "view_public", "To everybody, after each commit."),

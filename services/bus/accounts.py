@@ -52,6 +52,7 @@ _ANSWERS: Final[tuple[tuple[str, str, str, Mapping[str, str]], ...]] = (
     ("VIEWS", "query.table.*.*.lobby.*", "PARTNERS", {}),
     ("VIEWS", "query.table.*.*.operator.*", "OPERATORS", {}),
     ("DEALER", "query.cards.*.*.player.*", "PLAYERS", {}),
+    ("DEALER", "query.hands.*.*.player.*", "PLAYERS", {}),
     ("DEALER", "query.key.*.*.operator.*", "OPERATORS", {}),
     ("REPLAY", "query.log.*.*.operator.*", "OPERATORS", _BATCHES),
 )

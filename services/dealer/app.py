@@ -1,5 +1,6 @@
 """The dealer: shuffles, deals and reveals; sends players their own cards and operators the keys of finished hands."""
 
+import asyncio
 import contextlib
 import os
 import secrets
@@ -20,7 +21,7 @@ from contracts.events import AnyEvent
 from contracts.events.dealer import DeckShuffled, HoleCardsDealt
 from contracts.events.table import HandStarted
 from contracts.outcomes import Rejected
-from contracts.queries import HandKey, KeyQuery, OwnCards
+from contracts.queries import HandKey, HandsQuery, KeyQuery, OwnCards, OwnHands
 from contracts.subjects import QuerySubject
 from services.aggregate.table import Table
 from services.bus.aggregates import TABLES
@@ -31,12 +32,15 @@ from services.bus.loop import Role, TableLoop
 from services.bus.private_file import read_or_make
 from services.bus.process import Process
 from services.bus.reader import NotFound, commits, from_hand
+from services.bus.reading import Unreadable
+from services.bus.recall import recall
 from services.bus.replica import TableReplica
 from services.bus.settings import Settings
 from services.dealer import decider
 from services.dealer.cards import own_cards
 from services.dealer.decks import OpenedDecks, SealedDecks
 from services.dealer.keys import reveal_key
+from services.dealer.recalled import recorded_hands
 from services.dealer.vault import SCRIPTED, CannotOpen, DeckDiffers, HandName, MasterKeys
 
 logger: Final = structlog.get_logger(__name__)
@@ -46,6 +50,8 @@ KEY_BYTES: Final = 32
 NONCE_BYTES: Final = 12
 TABLES_ASKED_MAX: Final = 8
 """So many tables are asked for a hand that was dealt, when the dealer starts."""
+RECALLING_MAX: Final = 4
+"""So many records of players are read at the same time; the next is `busy`."""
 TRIES_MAX: Final = 10
 """So often a key's fact is appended again because another commit came first."""
 
@@ -225,10 +231,23 @@ async def give_key(loop: TableLoop, dealer: Dealer, replica: TableReplica, hand:
     return Rejected(code="busy", message="The table is busy; ask again.")
 
 
+async def own_hands(log: Log, masters: MasterKeys, asked: QuerySubject, last: int) -> OwnHands | Rejected:
+    """The record of the last hands of the player who asks (R128). Raises `Unavailable`."""
+    try:
+        found = await recall(log, asked.room, asked.table, asked.name, last)
+    except NotFound:
+        return unknown_table(asked)
+    except Unreadable as error:
+        return Rejected(code="halted", message=str(error))
+    over = recorded_hands(asked.table, found.hands, masters)
+    return OwnHands(room=asked.room, table=asked.table, player=asked.name, since=found.since, hands=over)
+
+
 def build(process: Process, dealer: Dealer | None = None) -> Service:
     """The service, ready to run in `process`; its master keys are read when it starts, unless it has a `dealer`."""
     service = Service("dealer", process)
     at_work: list[tuple[Dealer, TableLoop]] = []
+    recalling = asyncio.Semaphore(RECALLING_MAX)
 
     @contextlib.asynccontextmanager
     async def running() -> AsyncIterator[None]:
@@ -254,6 +273,14 @@ def build(process: Process, dealer: Dealer | None = None) -> Service:
             return unknown_table(asked)
         return own.cards_of(known.state, asked.name)
 
+    async def hands(asked: QuerySubject, body: bytes) -> msgspec.Struct:
+        own, loop = at_work[-1]
+        query = decode(body, HandsQuery)
+        if recalling.locked():
+            return Rejected(code="busy", message="Too many records are read at once; ask again.")
+        async with recalling:
+            return await own_hands(loop.log, own.masters, asked, query.last)
+
     async def key(asked: QuerySubject, body: bytes) -> msgspec.Struct:
         own, loop = at_work[-1]
         known = loop.follower.replicas.get((asked.room, asked.table))
@@ -263,6 +290,7 @@ def build(process: Process, dealer: Dealer | None = None) -> Service:
 
     service.during(running)
     service.query("cards", cards)
+    service.query("hands", hands)
     service.query("key", key)
     return service
 

@@ -134,6 +134,7 @@ def test_the_addresses_are_the_subjects() -> None:
         "command": subjects.command("room", "table", "player", "name").replace(".player.", ".kind."),
         "query_table": subjects.query("table", "room", "table", "player", "name").replace(".player.", ".kind."),
         "query_cards": subjects.query("cards", "room", "table", "player", "name"),
+        "query_hands": subjects.query("hands", "room", "table", "player", "name"),
         "query_key": subjects.query("key", "room", "table", "operator", "name"),
         "query_log": subjects.query("log", "room", "table", "operator", "name"),
         "answer": None,

@@ -168,7 +168,7 @@ def test_an_amount_is_a_whole_number_of_chips(struct: Struct, data: st.DataObjec
 
 NUMBERED = {
     *("v", "version", "versions", "rules"),
-    *("n", "start", "previous"),
+    *("n", "start", "previous", "since"),
     *("hand", "hands", "number", "turn_number"),
     *("sat", "sittings", "bank_hands", "missed", "moved", "sit_out_blinds", "time_bank_refill_hands"),
     *("players", "cards_each", "bets", "fl_cap"),

@@ -13,7 +13,7 @@ from contracts.subjects import ActorKind, Question
 
 IDS = st.from_regex(subjects.ID_PATTERN, fullmatch=True)
 KINDS: st.SearchStrategy[ActorKind] = st.sampled_from(["player", "lobby", "operator"])
-QUESTIONS: st.SearchStrategy[Question] = st.sampled_from(["table", "cards", "key", "log"])
+QUESTIONS: st.SearchStrategy[Question] = st.sampled_from(["table", "cards", "hands", "key", "log"])
 FACTS = st.sampled_from(sorted(EMITTERS.items()))
 BREAKING_OUT = ["", "a.b", ".", "*", ">", "T1.>", " ", "a b", "a\n", "\na", "a\r\n", "a\0", "$JS", "ß", "٣", "x" * 41]
 ID_PLACES: list[Callable[[str], object]] = [

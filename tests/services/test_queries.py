@@ -10,7 +10,17 @@ from contracts.dealing import hole_positions
 from contracts.events.dealer import DeckShuffled, HandKeyRevealed, HoleCardsDealt
 from contracts.hashes import is_published
 from contracts.outcomes import Accepted, Code, Rejected
-from contracts.queries import CardsQuery, HandKey, KeyQuery, LogPage, LogQuery, OwnCards, PublicTable
+from contracts.queries import (
+    CardsQuery,
+    HandKey,
+    HandsQuery,
+    KeyQuery,
+    LogPage,
+    LogQuery,
+    OwnCards,
+    OwnHands,
+    PublicTable,
+)
 from contracts.subjects import Question, query
 from tests.services.room import ROOM, Caller, Room, a_room
 
@@ -125,3 +135,33 @@ async def test_the_key_of_a_hand_is_given_when_it_is_over_and_the_log_keeps_that
         assert (key.room, key.table, key.hand) == (ROOM, "T1", 1)
         assert kept.events == (HandKeyRevealed(hand=1, to="operator"),)
         assert await room.faults("T1", {1: key}) == []
+
+
+async def test_a_player_gets_the_own_record_with_folded_cards_and_nobody_elses(tmp_path: Path) -> None:
+    """R88, R128: who folded sees the own cards again, and not those of the winner."""
+    async with a_room(tmp_path) as room:
+        lobby, players = await room.caller("lobby"), await room.caller("players", "player")
+        picture = await dealt(room, lobby)
+        assert picture.turn is not None
+        assert picture.turn_number is not None
+        folder = next(seat.player for seat in picture.seats if seat.seat == picture.turn.seat)
+        own = decode(await ask(players, "cards", "T1", folder), OwnCards)
+        assert own.cards is not None
+        none_yet = decode(await ask(players, "hands", "T1", folder), OwnHands)
+        assert none_yet.hands == ()
+        fold = Act(id="fold", hand=1, turn=picture.turn_number, action="fold")
+        assert isinstance(await players.command("T1", folder, fold), Accepted)
+        await room.picture(lobby, "T1", lambda seen: seen.hand == 2 and seen.turn_number is not None)
+        record = decode(await ask(players, "hands", "T1", folder, encode(HandsQuery(last=1))), OwnHands)
+        assert (record.room, record.table, record.player, record.since) == (ROOM, "T1", folder, 1)
+        hand = record.hands[0]
+        assert hand.replay
+        assert (hand.hand, hand.cards) == (1, tuple(card.card for card in own.cards.cards))
+        assert (hand.start, hand.result, hand.shown) == (2_000, -hand.wagered, ())
+        other = next(seat.player for seat in picture.seats if seat.player != folder)
+        theirs = decode(await ask(players, "hands", "T1", other), OwnHands)
+        assert not {*theirs.hands[0].cards} & {*hand.cards}
+        assert decode(await ask(players, "hands", "T1", "P9"), OwnHands).hands == ()
+        assert (await refused(players, "hands", "T9", "P1"))[0] == "unknown_table"
+        for body in (b'{"last":0}', b'{"last":51}', b'{"last":"1"}', b'{"last":9223372036854775808}', b'{"last":-1}'):
+            assert (await refused(players, "hands", "T1", "P1", body))[0] == "malformed", body
