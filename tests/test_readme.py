@@ -10,7 +10,11 @@ import pytest
 
 from contracts.games import Options
 from services.bus.settings import Settings
+from services.command_line.overview import ELSEWHERE
+from services.command_line.schedule_files import unfit
 from services.command_line.serve import SERVICES, room
+from services.rake.families import family_of
+from services.table.senders import SENDERS
 
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```(\w*)\n(.*?)```", README, re.DOTALL)
@@ -60,3 +64,24 @@ def test_a_command_of_the_readme_has_the_options_that_it_names(command: str) -> 
 def test_the_readme_names_every_table_option() -> None:
     table = README[README.index("## Table options") :]
     assert [name for name in Options.__struct_fields__ if f"| `{name}` |" not in table] == []
+
+
+@pytest.mark.parametrize("kind", ["lobby", "player", "operator", "cashier"])
+def test_the_readme_says_who_may_send_what(kind: str) -> None:
+    (row,) = (line for line in README.splitlines() if line.startswith(f"| `command.<room>.<table>.{kind}."))
+    named = set(re.findall(r"`([a-z_]+)`", row.split("|")[2])) - {"player"}
+    assert named == {command.__struct_config__.tag for command, senders in SENDERS.items() if kind in senders}
+
+
+def test_the_readmes_rake_schedule_can_be_used() -> None:
+    (text,) = (block for language, block in BLOCKS if language == "toml")
+    house = family_of(text)
+    assert [fault for schedule in map(house.schedule, house.schedules) for fault in unfit(schedule)] == []
+
+
+def test_the_readme_names_every_operators_command() -> None:
+    """A command that nobody can find is of no use."""
+    assert {command.split()[1] for command in COMMANDS} >= {
+        *(name for name, module in ELSEWHERE.items() if module.partition(":")[0] in ("operating", "configuring")),
+        "rake",
+    }

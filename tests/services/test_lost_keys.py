@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import structlog.testing
 
-from contracts.commands import Act, PauseTable
+from contracts.commands import Act, PauseTable, ResumeTable, VoidHand
 from contracts.outcomes import Accepted, Rejected
 from services.bus.faults import CannotServe
 from services.dealer.app import Dealer
@@ -31,15 +31,15 @@ async def _a_hand_in_progress(folder: Path) -> dict[str, Any]:
     return found
 
 
-async def _played(running: Room, lobby: Caller, table: str = "T1") -> None:
+async def _played(running: Room, lobby: Caller, table: str = "T1", hand: int = 1) -> None:
     """Plays the hand at a table to its end, by a fold; no other follows."""
     players = await running.caller("players", "player")
     seen = await running.picture(lobby, table, lambda seen: seen.turn_number is not None)
     assert seen.turn is not None
     assert seen.turn_number is not None
     player = next(each.player for each in seen.seats if each.seat == seen.turn.seat)
-    assert isinstance(await lobby.command(table, "lobby", PauseTable(id="pause", hand=1)), Accepted)
-    fold = Act(id="fold", hand=1, turn=seen.turn_number, action="fold")
+    assert isinstance(await lobby.command(table, "lobby", PauseTable(id="pause", hand=hand)), Accepted)
+    fold = Act(id="fold", hand=hand, turn=seen.turn_number, action="fold")
     assert isinstance(await players.command(table, player, fold), Accepted)
     await running.picture(lobby, table, lambda seen: not seen.in_hand)
 
@@ -94,22 +94,24 @@ async def test_other_keys_do_not_open_the_hand_in_progress(tmp_path: Path) -> No
         assert why in str(refused.value)
 
 
-async def test_without_the_keys_a_room_plays_on_once_its_hands_in_progress_are_taken_out(tmp_path: Path) -> None:
-    """What the runbook says: export, purge log and heads, write a file with a key of one's own, open another table."""
+async def test_without_the_keys_a_room_plays_on_once_its_hands_in_progress_are_voided(tmp_path: Path) -> None:
+    """R121; what the runbook says: pause and void without a dealer, write a file with a key of one's own, resume."""
     await _a_hand_in_progress(tmp_path)
     file = tmp_path / "master-keys.json"
-    async with a_room(tmp_path, ("rake",)) as running:
-        context = (await running.caller("deploy")).client.jetstream()
-        await context.purge_stream("TABLES", subject="table.main.T1.>")
-        await context.purge_stream("HEADS", subject="heads.*.main.T1")
+    async with a_room(tmp_path, ("table", "views")) as running:
+        operator = await running.caller("operator", "operator")
+        void = VoidHand(id="void", hand=1, reason="master keys lost")
+        for command in (PauseTable(id="stop", hand=1), void):
+            assert isinstance(await operator.command("T1", "operator", command), Accepted)
     file.write_text(json.dumps({"current": "k-1", "keys": {"k-1": "11" * 32}}))
     file.chmod(0o600)
     async with a_room(tmp_path) as running:
         lobby = await running.caller("lobby")
-        await running.open(lobby, "T2", ("alice", "bob"))
-        await _played(running, lobby, "T2")
-        assert await running.faults("T2") == []
-        assert await running.log("T1") == []
+        assert isinstance(await lobby.command("T1", "lobby", ResumeTable(id="go", hand=1)), Accepted)
+        seen = await running.picture(lobby, "T1", lambda seen: seen.turn_number is not None)
+        assert (seen.hand, [seat.stack + seat.street_total for seat in seen.seats]) == (2, [2_000, 2_000])
+        await _played(running, lobby, hand=2)
+        assert await running.faults("T1") == []
 
 
 @pytest.mark.parametrize(
