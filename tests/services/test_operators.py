@@ -99,6 +99,10 @@ async def test_a_disputed_hand_is_stopped_voided_and_dealt_anew(
         (event,) = [event for event in await events(house, "T1") if isinstance(event, HandVoided)]
         assert event.number == 1
         assert await house.faults("T1") == []
+        key = await run("reveal", "T1", 1, "--to", tmp_path / "key.json")
+        assert (key.code, key.err) == (0, "")
+        told = await run("replay", "T1", 1, "--hand-keys", tmp_path / "key.json")
+        assert (told.code, "void" in told.out.lower() or "cancel" in told.out.lower()) == (0, True)
         taken = await run("rake", "--by", "table", "--json")
         assert [(total["hands"], total["voided"]) for total in taken.json()["totals"]] == [(0, 1)]
 
