@@ -194,7 +194,6 @@ class Desk[S: State, C: Chained, E: Event, K: Caused]:
             if not await self._free(replica, request):
                 break
             async with replica.turnstile(self.loop.service):
-                await self.loop.pay_inside(replica)
                 if self.stalls() != request.stalls:
                     raise StoodStill
                 outcome = await self._decide(replica, cause)
@@ -229,7 +228,10 @@ class Desk[S: State, C: Chained, E: Event, K: Caused]:
         return True
 
     async def _decide(self, replica: Replica[S, C], cause: K) -> Outcome | None:
-        """Decides a command on the state as it is; None where the log moved on meanwhile."""
+        """Decides a command on the state as it is; None where the log moved on meanwhile.
+
+        The command comes before what this service owes itself: it is in time as long as the log does not say otherwise.
+        """
         state = replica.state
         if replica.halted is not None:
             why = f"The {self.of.name} is halted: {replica.halted}."
@@ -250,8 +252,9 @@ class Desk[S: State, C: Chained, E: Event, K: Caused]:
         if not isinstance(decision, Rejected):
             head = await self.loop.append(replica, decision, at, cause)
             return Accepted(id=cause.command.id, n=head.n, head=head.hash) if head is not None else None
-        if self.loop.is_owing(replica):
-            return None  # a refusal may rest on what is owed: that has to be in the log first
+        if self.loop.is_owing(replica):  # a refusal may rest on what is owed: that has to be in the log first
+            await self.loop.pay_inside(replica)
+            return None
         written = self.rules.refused(decision, cause)
         if written:  # what the append expects is the look at the tail
             head = await self.loop.append(replica, written, at, cause)

@@ -6,9 +6,11 @@ from random import Random
 import msgspec
 import pytest
 
-from contracts.codec import decode_outcome, encode
-from contracts.commands import SitOut
-from contracts.outcomes import Outcome, Rejected
+from contracts.codec import decode_commit, decode_outcome, encode
+from contracts.commands import Act, SitOut
+from contracts.events import fact_of
+from contracts.events.table import ActionTaken
+from contracts.outcomes import Accepted, Outcome, Rejected
 from contracts.subjects import command
 from services.bus.aggregates import TABLES
 from services.bus.clock import Clock
@@ -17,6 +19,7 @@ from services.bus.follower import Follower
 from services.bus.loop import Loop
 from services.bus.memory import MemoryLog
 from services.table.app import ROLE, RULES
+from tests.table.stories import Game, config
 
 
 class Answers:
@@ -78,3 +81,34 @@ async def test_a_name_that_is_none_is_answered_and_goes_nowhere_else(subject: st
     said = f"The name of the {part} in the subject is none: 1 to 40 letters, digits, - and _ ([A-Za-z0-9_-]{{1,40}})."
     assert published == [("_INBOX.1", Rejected(code="malformed", message=said, id="c1"))]
     assert (follower.replicas, log.messages) == ({}, [])
+
+
+async def test_a_decision_is_in_time_as_long_as_its_time_out_is_not_in_the_log() -> None:
+    """R116: the time of the open turn was over long ago, and no replica has said so yet: the player is first."""
+    game = Game(config()).given({1: 5000, 2: 5000, 3: 5000}, button=3)
+    log, answers = MemoryLog(), Answers()
+    for number, line in enumerate(game.stored):
+        commit = decode_commit(line)
+        await log.append("main", "T1", commit.by, fact_of(commit.events[-1]), line, number)
+    follower = Follower(TABLES, log, ["main"], Clock())
+    await follower.start()
+    loop = Loop(ROLE, follower, log, publish=answers.publish, random=Random(1))
+    desk = Desk(loop, RULES, answers.publish)
+    replica = follower.replica("main", "T1")
+    await follower.catch_up(replica)
+    assert loop.is_owing(replica)
+    for name, turn in (("c1", game.table.n), ("c2", game.table.n)):
+        body = encode(Act(id=name, hand=1, turn=turn, action="call"))
+        desk.submit(command("main", "T1", "player", "P3"), f"_INBOX.{name}", body)
+    while len(answers.outcomes) < 2:
+        answers.arrived.clear()
+        await asyncio.wait_for(answers.arrived.wait(), 5)
+    await desk.stop()
+    accepted, refused = answers.outcomes["_INBOX.c1"], answers.outcomes["_INBOX.c2"]
+    assert isinstance(accepted, Accepted)
+    assert isinstance(refused, Rejected)
+    assert (accepted.n, refused.code) == (game.table.n + 1, "not_your_turn")
+    (taken,) = decode_commit(log.messages[game.table.n].data).events
+    assert isinstance(taken, ActionTaken)
+    assert (taken.seat, taken.action, taken.timed_out) == (3, "call", False)
+    assert taken.took_ms > 30_000
