@@ -1,0 +1,1 @@
+"""Accounting: whether ledgers and tables agree, to the chip."""
