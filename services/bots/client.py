@@ -9,8 +9,10 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from contracts import subjects
+from contracts.account_commands import AnyAccountCommand
 from contracts.codec import decode, decode_outcome, encode
 from contracts.commands import AnyCommand
+from contracts.ledger import HOUSE
 from contracts.outcomes import Outcome, Rejected
 from contracts.queries import PublicTable, TableQuery
 from contracts.subjects import ActorKind
@@ -72,7 +74,14 @@ class RoomClient:
         self, room: str, table: str, name: str, command: AnyCommand, *, tries: int = TRIES_MAX
     ) -> Outcome:
         """Sends a command, the same bytes again until there is an answer that is not `busy`. Raises `NoOutcome`."""
-        subject, body = subjects.command(room, table, self.kind, name), encode(command)
+        return await self._answered(subjects.command(room, table, self.kind, name), encode(command), tries)
+
+    async def account(self, ledger: str, name: str, command: AnyAccountCommand, *, tries: int = TRIES_MAX) -> Outcome:
+        """Sends an account command to the cashier, in the same way. Raises `NoOutcome`."""
+        subject = subjects.command(HOUSE, ledger, self.kind, name, subjects.LEDGERS)
+        return await self._answered(subject, encode(command), tries)
+
+    async def _answered(self, subject: str, body: bytes, tries: int) -> Outcome:
         clock = asyncio.get_running_loop()
         began = clock.time()
         for attempt in range(tries):
@@ -92,7 +101,7 @@ class RoomClient:
                 return outcome
             self.retries += 1
             await asyncio.sleep(wait_s)
-        raise NoOutcome(f"no answer to {command} on {subject}")
+        raise NoOutcome(f"no answer on {subject} to {body.decode()}")
 
     async def once(self, room: str, table: str, name: str, command: AnyCommand) -> Outcome:
         """Sends a command a single time. Raises `NoAnswer`, `NobodyThere` or `NotSent`."""

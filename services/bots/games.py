@@ -1,8 +1,8 @@
 """The games that bots play, by their short names: stakes, buy-ins and rake as a small cash room has them."""
 
-from typing import Final
+from typing import Final, Literal
 
-from contracts.games import BuyIn, Limit, RakeSchedule, Stakes, TableConfig, Variant
+from contracts.games import BuyIn, Limit, Options, RakeSchedule, Stakes, TableConfig, Variant
 
 GAMES: Final[dict[str, tuple[Variant, Limit]]] = {
     "nlhe": ("holdem", "no_limit"),
@@ -28,7 +28,12 @@ def stakes_of(game: str) -> Stakes:
     return Stakes(small_blind=BIG_BLIND // 2, big_blind=BIG_BLIND)
 
 
-def config_of(game: str, rake: RakeSchedule | None) -> TableConfig:
+def config_of(
+    game: str,
+    rake: RakeSchedule | None,
+    bankroll: Literal["lobby", "cashier"] = "lobby",
+    options: Options = Options(),  # noqa: B008 - it cannot be changed
+) -> TableConfig:
     """A table of one of these games. Raises KeyError for another name."""
     variant, limit = GAMES[game]
     return TableConfig(
@@ -38,4 +43,6 @@ def config_of(game: str, rake: RakeSchedule | None) -> TableConfig:
         seats=SEATS,
         buy_in=BuyIn(minimum=10 * BIG_BLIND, maximum=100 * BIG_BLIND),
         rake=rake,
+        options=options,
+        bankroll=bankroll,
     )

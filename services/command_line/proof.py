@@ -1,15 +1,17 @@
 """What a room's log proves once play is over: every table verified, and the chips that went through it counted."""
 
 import contextlib
+from collections import Counter
 from collections.abc import AsyncIterator
 
 import msgspec
 
 from contracts.commit import Commit
+from contracts.events import fact_of
 from contracts.events.rake import RakeTaken
 from contracts.events.seats import StackAdjusted, StackToppedUp
 from contracts.events.settlement import HandsShown
-from contracts.events.table import HandEnded, HandVoided, PlayerLeft, PlayerSeated
+from contracts.events.table import ActionTaken, HandEnded, HandVoided, PlayerLeft, PlayerSeated
 from services.bus import reader
 from services.bus.aggregates import TABLES
 from services.bus.jetstream import JetStreamLog
@@ -25,7 +27,8 @@ class Account(msgspec.Struct):
     """What a log says went through a table: chips brought in, paid out and raked, commits and finished hands.
 
     The rake of a hand counts when the hand is settled; of one that was `voided` none is due (R121). What an operator
-    adds to a stack comes in, and what one takes from it goes out (R124).
+    adds to a stack comes in, and what one takes from it goes out (R124). `facts` counts all events by their tags,
+    `timed_out` the actions of players whose time had run out.
     """
 
     commits: int = 0
@@ -37,11 +40,14 @@ class Account(msgspec.Struct):
     best_hand: int = 0
     most_shown: int = -1
     raked: int = 0
+    facts: Counter[str] = msgspec.field(default_factory=Counter)
+    timed_out: int = 0
 
-    def count(self, commit: Commit) -> None:
+    def count(self, commit: Commit) -> None:  # noqa: C901 - one case for each fact that counts
         """Adds a commit."""
         self.commits += 1
         for event in commit.events:
+            self.facts[fact_of(event)] += 1
             match event:
                 case PlayerSeated():
                     self.chips_in += event.record.stack
@@ -54,6 +60,8 @@ class Account(msgspec.Struct):
                     self.chips_out += event.stack
                 case RakeTaken():
                     self.raked = event.total
+                case ActionTaken(timed_out=True):
+                    self.timed_out += 1
                 case HandEnded():
                     self.hands += 1
                     self.rake, self.raked = self.rake + self.raked, 0

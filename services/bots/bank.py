@@ -1,0 +1,74 @@
+"""The accounts of bots in one ledger: opened when they are first needed, and filled up before chips are bought."""
+
+import asyncio
+import secrets
+from datetime import UTC, datetime
+from typing import Final
+
+from contracts.account_commands import AnyAccountCommand, Deposit, OpenAccount, Withdraw
+from contracts.data import Chips
+from contracts.outcomes import Accepted, Outcome
+from services.bots.client import RoomClient
+
+LOT: Final = 100_000
+"""So much is deposited at a time, at least."""
+
+
+class Bank:
+    """Pays for bots with money from outside; `deposited` and `withdrawn` count what was accepted.
+
+    Its payments have names of their own, for a ledger knows each for ever, and demos may follow one another.
+    """
+
+    def __init__(self, lobby: RoomClient, ledger: str) -> None:
+        self.ledger = ledger
+        self.deposited = 0
+        self.withdrawn = 0
+        self._lobby = lobby
+        self._left: dict[str, Chips] = {}
+        self._run = secrets.token_hex(4)
+        self._payments = 0
+        self._one_at_a_time = asyncio.Lock()
+
+    async def open(self, player: str) -> None:
+        """Sees to it that a player has an account."""
+        if player not in self._left:
+            self._left[player] = 0
+            await self._ask(OpenAccount(id=self._name(), made=datetime.now(UTC), player=player))
+
+    async def fund(self, player: str, amount: Chips) -> None:
+        """Sees to it that a player can pay for chips that are bought next.
+
+        What comes back to the account is not counted: there may be more in it.
+        """
+        async with self._one_at_a_time:
+            await self.open(player)
+            if self._left[player] < amount:
+                await self._deposit(player, max(LOT, amount))
+            self._left[player] -= amount
+
+    async def cash_out(self, player: str) -> None:
+        """Takes all of a player's money out of the house: the refusal of too much says how much there is."""
+        refusal = await self._withdraw(player, 2**53 - 1)
+        left = 0 if isinstance(refusal, Accepted) else refusal.allowed.maximum or 0
+        if left and isinstance(await self._withdraw(player, left), Accepted):
+            self.withdrawn += left
+
+    async def _deposit(self, player: str, amount: Chips) -> None:
+        payment = self._name()
+        command = Deposit(id=payment, made=datetime.now(UTC), player=player, amount=amount, reference=payment)
+        if isinstance(await self._ask(command), Accepted):
+            self.deposited += amount
+            self._left[player] += amount
+
+    async def _withdraw(self, player: str, amount: Chips) -> Outcome:
+        payment = self._name()
+        command = Withdraw(id=payment, made=datetime.now(UTC), player=player, amount=amount, reference=payment)
+        return await self._ask(command)
+
+    async def _ask(self, command: AnyAccountCommand) -> Outcome:
+        return await self._lobby.account(self.ledger, "lobby", command)
+
+    def _name(self) -> str:
+        self._payments += 1
+        return f"bank-{self._run}-{self._payments}"
