@@ -3,14 +3,14 @@
 A table restates itself with every hand, so that a fold may begin there; a ledger is read from its first message.
 """
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from typing import Final
 
 import msgspec
 
 from contracts.codec import decode_commit, digest
 from contracts.commit import Commit
-from contracts.data import Id
+from contracts.data import Id, Instant
 from contracts.events import fact_of
 from contracts.subjects import read_commit
 from services.aggregate.fold import Verdict
@@ -85,25 +85,55 @@ async def from_commit[S: State, C: Chained](of: Kind[S, C], log: Log, room: Id, 
 
     Raises `NotFound`.
     """
+
+    def is_before(data: bytes) -> bool | None:
+        outline = outline_of(data)
+        return None if outline is None else outline.n <= n
+
+    return await _from_latest(of, log, room, name, is_before)
+
+
+async def from_moment(log: Log, room: Id, table: Id, at: Instant) -> TableStart:
+    """The latest hand that began at or before `at`, else the beginning; what came later is in the fold from there.
+
+    Raises `NotFound`.
+    """
+
+    def is_before(data: bytes) -> bool | None:
+        try:
+            return decode_commit(data).at <= at
+        except msgspec.MsgspecError:
+            return None
+
+    return await _from_latest(TABLES, log, room, table, is_before)
+
+
+async def _from_latest[S: State, C: Chained](
+    of: Kind[S, C], log: Log, room: Id, name: Id, is_before: Callable[[bytes], bool | None]
+) -> Start[S, C]:
+    """The latest of the most frequent statements that `is_before` allows, if it tells of each that it is shown."""
     for service, fact in of.statements[:1]:
-        found = await _at_or_before(log, room, name, n, service, fact)
+        found = await _latest(log, room, name, is_before, service, fact)
         start = await _anchored(of, log, room, name, found) if found is not None else None
         if start is not None:
             return start
     return await from_the_beginning(of, log, room, name)
 
 
-async def _at_or_before(log: Log, room: Id, name: Id, n: int, service: str, fact: str) -> Stored | None:
+async def _latest(
+    log: Log, room: Id, name: Id, is_before: Callable[[bytes], bool | None], service: str, fact: str
+) -> Stored | None:
+    """Binary search over the sequences, in the order of which `is_before` turns from true to false."""
     low, found = 1, None
     last = await log.last_of(room, name, service, fact)
     high = last.sequence if last is not None else 0
     while low <= high:
         middle = (low + high) // 2
         statement = await log.next_of(room, name, service, fact, middle)
-        outline = outline_of(statement.data) if statement is not None else None
-        if statement is None or outline is None:
+        before = is_before(statement.data) if statement is not None else None
+        if statement is None or before is None:
             break
-        if outline.n <= n:
+        if before:
             low, found = statement.sequence + 1, statement
         else:
             high = middle - 1

@@ -2,9 +2,9 @@
 
 import asyncio
 from collections.abc import Iterator
-from datetime import date
+from datetime import UTC, date, datetime, time
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Final, NamedTuple
 
 import msgspec
 from cyclopts import App, Parameter
@@ -16,7 +16,8 @@ from contracts.plain import Faulty
 from services.aggregate.table import Table
 from services.bus import reader
 from services.bus.aggregates import TABLES
-from services.bus.reading import Message, Reading, TableReading
+from services.bus.log import Log
+from services.bus.reading import Reading
 from services.command_line.printing import print_grid, print_json, print_lines
 from services.command_line.refusals import CannotRead, WrongArgument
 from services.command_line.schedule_files import rates, schedules_of, unfit
@@ -31,6 +32,18 @@ NOT_RIGHT: Final = 1
 """The exit code of `croupier rake check` for a file that no table can be raked by."""
 
 type Json = Annotated[bool, Parameter(name="--json", negative=(), help="Print one JSON document.")]
+
+
+class Days(NamedTuple):
+    """The days that are wanted, both included; None: no bound."""
+
+    first: date | None
+    last: date | None
+
+    def are_over(self, day: date) -> bool:
+        """Whether `day` comes after them."""
+        return self.last is not None and day > self.last
+
 
 rake = App(
     name="rake",
@@ -59,13 +72,14 @@ def report(
     logs
         Exported logs; without any, the tables of the room.
     """
-    raked = Raked(by, _day("--from", first), _day("--to", last))
+    days = Days(_day("--from", first), _day("--to", last))
+    raked = Raked(by, *days)
     names = {table_name(each) for each in table}
     checked(where)
     if logs:
         _add_files(raked, where.room, logs, names)
     else:
-        asyncio.run(_add_tables(raked, where, names))
+        asyncio.run(_add_tables(raked, days, where, names))
     if json:
         print_json(raked.report())
     else:
@@ -113,18 +127,31 @@ def _day(option: str, text: str | None) -> date | None:
         raise WrongArgument(f"{option} {text!r} is no day; one like 2026-03-01 is") from error
 
 
-async def _add_tables(raked: Raked, where: Where, names: set[Id]) -> None:
+async def _add_tables(raked: Raked, days: Days, where: Where, names: set[Id]) -> None:
     async with opened(where) as room:
         there = await room.log.tables(where.room)
         missing = sorted(names.difference(there))
         if missing:
             raise CannotRead(f"there is no table {', '.join(missing)} in room {where.room}")
         for table in sorted(names or there):
-            start = await reader.from_the_beginning(TABLES, room.log, where.room, table)
+            start = await _start(room.log, where.room, table, days)
             reading = Reading(TABLES, start.state.copy())
             async for message in reader.messages(room.log, start):
-                _add(raked, reading, message)
+                commit = reading.next_of(message)
+                if commit is None:
+                    continue
+                if TABLES.is_statement(commit) and days.are_over(commit.at.date()):
+                    break  # no hand before this one can be voided any more
+                raked.take(reading.state, commit)
+                reading.fold(commit, message[1])
             raked.end(reading.state)
+
+
+async def _start(log: Log, room: Id, table: Id, days: Days) -> reader.TableStart:
+    """Where to begin: with the hand in which the first day begins, so that older hands are not read."""
+    if days.first is None:
+        return await reader.from_the_beginning(TABLES, log, room, table)
+    return await reader.from_moment(log, room, table, datetime.combine(days.first, time.min, UTC))
 
 
 def _add_files(raked: Raked, room: Id, paths: tuple[Path, ...], names: set[Id]) -> None:
@@ -137,7 +164,10 @@ def _add_files(raked: Raked, room: Id, paths: tuple[Path, ...], names: set[Id]) 
         reading = Reading(TABLES, _anchor(room, path))
         first = reading.state.n + 1
         for message in files.messages(room, path):
-            _add(raked, reading, message)
+            commit = reading.next_of(message)
+            if commit is not None:
+                raked.take(reading.state, commit)
+                reading.fold(commit, message[1])
         if reading.ignored:
             raise CannotRead(f"{path}: {reading.ignored} lines do not extend the log of table {table}")
         raked.end(reading.state)
@@ -160,13 +190,6 @@ def _anchor(room: Id, path: Path) -> Table:
     if not TABLES.is_statement(commit):
         raise CannotRead(f"{path}: begins with commit {commit.n}, in the middle of a hand; export from its beginning")
     return Table(room=room, id=table, n=commit.n - 1, head=commit.prev)
-
-
-def _add(raked: Raked, reading: TableReading, message: Message) -> None:
-    commit = reading.next_of(message)
-    if commit is not None:
-        raked.take(reading.state, commit)
-        reading.fold(commit, message[1])
 
 
 def _show(found: Report) -> None:

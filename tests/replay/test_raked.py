@@ -233,6 +233,22 @@ def test_exported_logs_parts_of_them_and_a_room_give_the_same(
     assert one.table.id not in text
 
 
+def test_days_of_a_room_are_the_same_as_those_of_its_whole_log(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What lies before the first day is not read, nor what comes after the last: no difference may be seen."""
+    session = played("nlhe", 1, 9)
+    asyncio.run(store(tmp_path, {session.table.id: session.lines}))
+    days = [date.fromisoformat(line.group) for line in report("day", session).lines]
+    assert len(days) > 2
+    for first, last in ((days[1], None), (None, days[1]), (days[1], days[1]), (days[-1], days[-1]), (days[2], days[0])):
+        capsys.readouterr()
+        given = [*(("--from", str(first)) if first else ()), *(("--to", str(last)) if last else ())]
+        assert commands.run(["rake", "--data", str(tmp_path), *given, "--json"]) == 0
+        expected = report("day", session, first=first, last=last)
+        assert msgspec.json.decode(capsys.readouterr().out, type=Report) == expected
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
