@@ -31,7 +31,7 @@ class State(Protocol):
     def copy(self) -> Self:
         """One that can be changed without changing this one."""
 
-    def become(self, before: Any) -> None:
+    def become(self, before: Any) -> None:  # noqa: ANN401 - what `fold` gives: each kind its own
         """Takes back all that came after `before`."""
 
 

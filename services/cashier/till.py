@@ -110,7 +110,7 @@ class Till:
         movements = [
             Movement(key[0], commit, open_requests(self.tables.replicas[key].state))
             for key in self._waiting(ledger)
-            for commit in self._unseen[key].commits
+            for commit in self._unseen[key].folded(self.tables.replicas[key].state.n)
         ]
         found = due(ledger, movements)
         for key, reason in found.stuck.items():

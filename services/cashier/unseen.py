@@ -22,7 +22,9 @@ class Unseen:
         self.commits: list[Commit] = []
 
     def note(self, commit: Commit) -> None:
-        """Takes the commit that was folded last."""
+        """Takes the commit that was folded last; one that was read before it was folded is here already."""
+        if commit.n <= self.upto:
+            return
         if commit.n != self.upto + 1:
             self.after, self.commits = commit.n - 1, []
         self.upto = commit.n
@@ -34,6 +36,10 @@ class Unseen:
     def holds(self, position: int, n: int) -> bool:
         """Whether nothing is missing of what came after commit `position`, up to commit `n`."""
         return self.after <= position and n <= self.upto
+
+    def folded(self, n: int) -> list[Commit]:
+        """Those up to commit `n`: what lies behind the fold, whether a request is open is not known yet."""
+        return [commit for commit in self.commits if commit.n <= n]
 
     def passed(self, position: int) -> None:
         """Lets go of what was seen to, up to commit `position`."""

@@ -2,35 +2,45 @@
 
 import asyncio
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextvars import Context
 from datetime import UTC, datetime, timedelta
 from operator import attrgetter
-from random import Random
-from typing import Final
+from typing import Final, Protocol
 
 import msgspec
 
-from contracts.subjects import ANY, Guarded, fact_pattern, guarded, read_commit, room_pattern, table_pattern
+from contracts.subjects import ANY, Guarded, fact_pattern, read_commit, room_pattern
+from services.bus.archives import OF_TABLES, Archive
 from services.bus.log import Conflict, Heads, InDoubt, Refused, Stored, Unavailable
 from services.bus.memory import Follower, MemoryLog
-from tests.simulation.chance import exponential
-from tests.simulation.faults import Faults
-from tests.simulation.judge import Judge
 from tests.simulation.virtual_loop import OWNER, Owner
+from tests.simulation.weather import Weather
 
 EPOCH: Final = datetime(2026, 1, 1, 12, tzinfo=UTC)
 APPEND_S: Final = 2.0
 """How long a writer waits for an answer: as in the services' settings."""
 LOST_S: Final = 5 * APPEND_S
 """Whatever takes this long has nobody waiting for it any more."""
-LATE: Final = 100
-LATE_S_MAX: Final = 5.0
 LAG_MAX: Final = 3
 """A replica that lags does not know so many commits of a kind."""
 BATCH: Final = 3
 """So many messages of a read arrive together."""
+
+
+class Watch(Protocol):
+    """Who sees what goes to a log, and what is in it."""
+
+    def decided(self, owner: Owner, name: str, data: bytes, /) -> None:
+        """A commit is to be appended."""
+
+    def sent(self, owner: Owner, name: str, data: bytes, expected: int, /) -> None:
+        """An append goes out."""
+
+    def doubted(self, owner: Owner, name: str, data: bytes, expected: int, /) -> None:
+        """An append got no answer."""
+
+    def stored(self, message: Stored, /) -> None:
+        """A message is in the log."""
 
 
 class Subscription(Follower):
@@ -42,29 +52,15 @@ class Subscription(Follower):
 class FaultyLog(MemoryLog):
     """Keeps every promise of a log, and nothing beyond: facts come late, in any order, twice, or never."""
 
-    def __init__(self, random: Random, faults: Faults, judge: Judge) -> None:
-        super().__init__()
-        self.random = random
-        self.faults = faults
+    def __init__(self, weather: Weather, judge: Watch, archive: Archive = OF_TABLES) -> None:
+        super().__init__(archive)
+        self.weather = weather
         self.judge = judge
-        self.network = Context()
-        self.away = False
-        self.happened: Counter[str] = Counter()
+        self.random = weather.random
+        self.happens = weather.happens
+        self.delay_s = weather.delay_s
         self._times: list[datetime] = []
         self._under_way: dict[str, int] = {}
-
-    def happens(self, fault: str) -> bool:
-        """Draws whether a fault happens now, unless it cannot, and counts how often it does."""
-        chance: float = getattr(self.faults, fault)
-        if chance <= 0 or self.random.random() >= chance:
-            return False
-        self.happened[fault] += 1
-        return True
-
-    def delay_s(self) -> float:
-        """The time of one way."""
-        delay_s = exponential(self.random, self.faults.delay_s)
-        return min(delay_s * LATE, LATE_S_MAX) if self.happens("late") else delay_s
 
     async def step(self) -> None:
         """A place between two steps, where the process may crash."""
@@ -86,7 +82,7 @@ class FaultyLog(MemoryLog):
             raise Refused("not connected")
         self.judge.sent(owner, table, data, expected)
         flight = asyncio.get_running_loop().create_task(
-            self._flight(guarded(room, table, service, fact), data, expected), context=self.network.copy()
+            self._flight(self._address(room, table, service, fact), data, expected), context=self.weather.network.copy()
         )
         patience_s = self.random.uniform(0, 0.02) if self.happens("impatient") else APPEND_S
         await asyncio.wait((flight,), timeout=patience_s)
@@ -101,7 +97,7 @@ class FaultyLog(MemoryLog):
 
     async def _flight(self, address: Guarded, data: bytes, expected: int) -> int | Conflict:
         """The way of an append once it has left the process: it goes on when that has given up, or crashed."""
-        if self.away or self.happens("write_lost"):
+        if self.weather.away or self.happens("write_lost"):
             await asyncio.sleep(LOST_S)
             return Conflict("lost")
         await self.sent(address)
@@ -135,7 +131,7 @@ class FaultyLog(MemoryLog):
 
     async def stored(self, _: Stored) -> None:
         """Brings the acknowledgement back, or not."""
-        if self.away or self.happens("ack_lost"):
+        if self.weather.away or self.happens("ack_lost"):
             await asyncio.sleep(LOST_S)
         await asyncio.sleep(self.delay_s())
 
@@ -156,7 +152,7 @@ class FaultyLog(MemoryLog):
         if follower.owner.deaf_until > asyncio.get_running_loop().time():
             return
         kind = "nudge" if follower.queue else "fact"
-        if not self.away and not self.happens(f"{kind}_lost"):
+        if not self.weather.away and not self.happens(f"{kind}_lost"):
             self._later(follower, message)
         if self.happens(f"{kind}_twice"):
             again = [each for each in self.followers if each.queue == follower.queue and each.wants(message.subject)]
@@ -186,7 +182,7 @@ class FaultyLog(MemoryLog):
         """Follows for the process that asks."""
         owner = _owner()
         await self.answered()
-        follower = Subscription(self, fact_pattern(room, ANY, service, fact), queue, deliver)
+        follower = Subscription(self, fact_pattern(room, ANY, service, fact, self.archive.roots), queue, deliver)
         follower.owner = owner
         self.followers.append(follower)
         return follower
@@ -200,7 +196,7 @@ class FaultyLog(MemoryLog):
     async def answered(self) -> None:
         """The way of a question, or of an answer. Raises `Unavailable`."""
         await asyncio.sleep(self.delay_s())
-        if self.away or self.happens("unavailable"):
+        if self.weather.away or self.happens("unavailable"):
             raise Unavailable("no answer")
 
     async def server_time(self) -> datetime:
@@ -228,7 +224,7 @@ class FaultyLog(MemoryLog):
         found: list[Stored] = []
         await self.answered()
         for table in tables:
-            stored = self._facts[guarded(room, table, service, fact).subject]
+            stored = self._facts[self._address(room, table, service, fact).subject]
             lag = self.random.randint(1, LAG_MAX) if self.happens("stale") else 0
             found += stored[: len(stored) - lag][-1:]
         await self.answered()
@@ -268,18 +264,18 @@ class FaultyLog(MemoryLog):
 
     def read(self, room: str, table: str, after: int = 0) -> AsyncIterator[Stored]:
         """Reads a table in batches."""
-        return Read(self, self._tables[table_pattern(room, table)], after)
+        return Read(self, self._tables[self._pattern(room, table)], after)
 
     def read_room(self, room: str, after: int = 0) -> AsyncIterator[Stored]:
         """Reads a room in batches."""
-        return Read(self, self._rooms[room_pattern(room)], after)
+        return Read(self, self._rooms[room_pattern(room, self.archive.roots)], after)
 
     def stray(self, pattern: str, subject: str, data: bytes) -> None:
         """Stores a message that no service wrote."""
-        address = read_commit(subject)
+        address = read_commit(subject, self.archive.roots)
         assert address is not None
         found = self._tables[pattern]
-        self.publish(self.store(guarded(*address), data, found[-1].sequence if found else 0))
+        self.publish(self.store(self._address(*address), data, found[-1].sequence if found else 0))
 
 
 class Read:

@@ -11,7 +11,7 @@ import structlog
 from contracts.codec import encode
 from contracts.commands import OpenTable, PauseTable
 from contracts.commit import Head
-from contracts.events import SERVICES, Service, fact_of
+from contracts.events import SERVICES, fact_of
 from contracts.events.table import HandStarted
 from contracts.games import RULES_VERSION, BuyIn, Limit, Options, Stakes, TableConfig, Variant
 from contracts.outcomes import Outcome
@@ -20,14 +20,18 @@ from services.aggregate.debts import debt
 from services.aggregate.table import Table
 from services.bus.log import Refused, Unavailable
 from services.rake.schedules import party
+from tests.simulation.cashier_players import Customer, banked
+from tests.simulation.cashier_process import CashierProcess
 from tests.simulation.chance import exponential
+from tests.simulation.counting_house import CountingHouse
 from tests.simulation.faults import NONE, Faults
 from tests.simulation.faulty_log import true_time
 from tests.simulation.judge import Judge
 from tests.simulation.network import Network
 from tests.simulation.players import Player
-from tests.simulation.process import Build, Process
+from tests.simulation.process import Build, Place, Process
 from tests.simulation.trouble import Trouble
+from tests.simulation.weather import Weather
 
 REPLICAS: Final = 2
 HANDS: Final = 5
@@ -48,17 +52,21 @@ class House:
 
     def __init__(self, seed: str, faults: Faults, build: Build, hands: int = HANDS) -> None:
         self.hands = hands
-        self.processes: dict[tuple[Service, int], Process] = {}
+        self.processes: dict[tuple[str, int], Process] = {}
         self.random = Random(f"{seed}:house")
         self.judge = Judge(true_time)
-        self.log = build.log(Random(f"{seed}:faults"), faults, self.judge)
-        self.log.happened.update(fault for fault in ("newer_rules", "skew_s") if getattr(faults, fault))
-        self.network = Network(self.log)
-        self.trouble = Trouble(self.log, self.processes.values)
+        self.weather = Weather(Random(f"{seed}:faults"), faults)
+        self.log = build.log(self.weather, self.judge)
+        self.weather.happened.update(fault for fault in ("newer_rules", "skew_s") if getattr(faults, fault))
+        self.network = Network(self.weather)
+        self.trouble = Trouble(self.weather, self.processes.values)
         self.rules = RULES_VERSION + faults.newer_rules
         self.build = build
         self.lives = 0
         self.tables = [f"T{number + 1}" for number in range(self.random.choice((1, 1, 2)))]
+        self.counting = CountingHouse(
+            self.weather, self.judge, self.network, self.tables, Random(f"{seed}:counting house")
+        )
         self.players: list[Player] = []
         self.spectators = [build.spectator(table, self.network, self.judge) for table in self.tables]
         self._running: list[asyncio.Task[Any]] = []
@@ -72,8 +80,9 @@ class House:
             self._tell_who_is_stuck()
         for player in self.players:
             player.silent = True
-        await self._until(lambda: not [*self._behind()], CATCH_UP_S)
+        await self._until(lambda: not [*self._behind(), *self.counting.open_ends()], CATCH_UP_S)
         self.judge.violations += self._behind()
+        self.judge.violations += self.counting.open_ends()
 
     def _begin(self) -> None:
         trouble, network = self.trouble, self.network
@@ -84,7 +93,8 @@ class House:
         for spectator in self.spectators:
             network.spectators.append(spectator)
             self._spawn(spectator.watch())
-        for service in SERVICES:
+        services = (*SERVICES, "cashier") if self.counting.tables else SERVICES
+        for service in services:
             for number in range(REPLICAS):
                 self._spawn(self._keep_up(service, number))
         for table in self.tables:
@@ -92,7 +102,8 @@ class House:
 
     def _quieten(self) -> None:
         """Nothing goes wrong any more; what brings the tables to rest is an operator, or time alone."""
-        self.log.faults, self.log.away = NONE, False
+        self.weather.faults, self.weather.away = NONE, False
+        self.counting.quieten()
         for process in self.processes.values():
             process.set_clock(0, 0)
         if self.random.random() < 0.5:
@@ -130,34 +141,44 @@ class House:
 
     # What goes on
 
-    async def _keep_up(self, service: Service, number: int) -> None:
+    async def _keep_up(self, service: str, number: int) -> None:
         while True:
             self.lives += 1
             name = f"{service}-{number + 1}-{self.lives}"
             knows = RULES_VERSION if number == 0 else self.rules
-            process = Process(name, service, self.log, self.build, Random(self.random.random()), self.network, knows)
+            process = self._process(name, service, knows)
             self.processes[service, number] = process
-            if service == "table":
-                self.network.desks.append(process)
+            if service in ("table", "cashier"):
+                (self.network.desks if service == "table" else self.network.tills).append(process)
             life = process.start()
             await asyncio.wait((life,))
             if not life.cancelled() and (error := life.exception()) is not None:
                 self.judge.says(f"{name} failed: {error!r}")
-            ghost_s = self.log.faults.ghost_s
-            self.log.happened["ghost_s"] += ghost_s > 0
+            ghost_s = self.weather.faults.ghost_s
+            self.weather.happened["ghost_s"] += ghost_s > 0
             asyncio.get_running_loop().call_later(ghost_s, self._forget, process)
-            await asyncio.sleep(self.log.faults.down_s)
+            await asyncio.sleep(self.weather.faults.down_s)
+
+    def _process(self, name: str, service: str, knows: int) -> Process:
+        random, place = Random(self.random.random()), Place(self.log, self.judge, self.network)
+        if service != "cashier":
+            return Process(name, service, place, self.build, random, knows)
+        return CashierProcess(name, place, self.counting.vault, self.build, random, knows)
 
     def _forget(self, process: Process) -> None:
         self.log.forget(process)
-        if process in self.network.desks:
-            self.network.desks.remove(process)
+        self.counting.log.forget(process)
+        for desks in (self.network.desks, self.network.tills):
+            if process in desks:
+                desks.remove(process)
 
     async def _strays(self) -> None:
         while True:
-            stray = self.log.faults.stray
-            await asyncio.sleep(exponential(self.log.random, 1 / stray) if stray else 1)
-            if self.log.faults.stray:
+            stray = self.weather.faults.stray
+            await asyncio.sleep(exponential(self.weather.random, 1 / stray) if stray else 1)
+            if self.weather.faults.stray and self.counting.tables and self.weather.random.random() < 0.3:
+                self.counting.stray()
+            elif self.weather.faults.stray:
                 self._stray()
 
     def _stray(self) -> None:
@@ -165,7 +186,7 @@ class House:
 
         Never both a `hand_started` and what it follows again: a partial read could take the copies for the log's end.
         """
-        random = self.log.random
+        random = self.weather.random
         table = random.choice(self.tables)
         entries = self.judge.entries.get(table)
         if not entries:
@@ -177,7 +198,7 @@ class House:
         other = msgspec.structs.replace(commit, n=entries[-1].commit.n + 1, cause=None)
         data = random.choice((b"noise", encode(commit), encode(other)))
         subject = guarded("main", table, commit.by, fact_of(commit.events[-1])).subject
-        self.log.happened["stray"] += 1
+        self.weather.happened["stray"] += 1
         self.log.stray(table_pattern("main", table), subject, data)
 
     async def _pause(self, table: str) -> None:
@@ -187,6 +208,8 @@ class House:
 
     async def _open(self, table: str) -> None:
         config = drawn_config(self.random, self.rules)
+        if table in self.counting.tables:
+            config = banked(self.random, config)
         outcome: Outcome | None = None
         while outcome is None or getattr(outcome, "code", "") == "unsupported_version":
             opened = OpenTable(id=self.network.new_id(), config=config)
@@ -197,9 +220,17 @@ class House:
             self.judge.says(f"{table} could not be opened: {outcome}")
         for number in range(self.random.randint(2, 5)):
             name = f"P{number + 1}"
-            random = Random(self.random.random())
-            self.players.append(Player(name, table, self.network, self.judge, random))
+            self.players.append(self._player(name, table, config))
             self._spawn(self.players[-1].play())
+
+    def _player(self, name: str, table: str, config: TableConfig) -> Player:
+        random = Random(self.random.random())
+        if config.bankroll == "lobby":
+            return Player(name, table, self.network, self.judge, random)
+        wallet = self.counting.wallet(config, name)
+        if wallet is not None:
+            self._spawn(wallet.deal())
+        return Customer(name, table, self.network, self.judge, random, self.counting.auditor)
 
     # What must be at the end
 
@@ -224,6 +255,8 @@ class House:
                     yield f"{process.name} has halted {name}: {replica.halted}"
                 elif replica.state != true:
                     yield f"{process.name} folds {name} to commit {replica.state.n}, the log to {true.n}"
+            if isinstance(process, CashierProcess):
+                yield from self.counting.behind(process)
 
         for spectator in self.spectators:
             true, seen = self.judge.table(spectator.table), spectator.picture

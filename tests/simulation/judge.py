@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from contracts.cards import Card
 from contracts.codec import decode_commit, decode_outcome, encode
-from contracts.commands import Act, AnyCommand
+from contracts.commands import Act, AnyCommand, ConfirmRequest
 from contracts.commit import Commit
 from contracts.data import Instant
 from contracts.events import Event
@@ -36,6 +36,9 @@ UNDECIDED = ("busy", "halted", "unsupported_version")
 
 UNWRITTEN = ("stale", "unknown_table", "table_closed", "not_allowed", "duplicate_id", "malformed", "oversized")
 """Refusals that rest on nothing that passes: they are final though the log does not hold them."""
+
+PASSING = ("player", "cashier")
+"""Whose refusals are not written down (DESIGN 4): the next copy may be accepted."""
 
 CARD = re.compile('"([2-9TJQKA][cdhs])"')
 AHEAD_S_MAX = SKEW_S_MAX + JUMP_S_MAX + 0.1
@@ -91,6 +94,7 @@ class Judge:
         self.reversed = 0
         self.unavailable = 0
         self.views = 0
+        self.watchers: list[Callable[[Table, Commit], None]] = []
         self._holes: dict[tuple[str, int], dict[str, tuple[Card, ...]]] = {}
         self._lasting: defaultdict[str, list[int]] = defaultdict(list)
         self._causes: dict[CommandId, Answered] = {}
@@ -168,11 +172,13 @@ class Judge:
         self._note_cause(commit)
         if any(isinstance(event, HandsRevealed | BoardDealt) for event in commit.events):
             self._cards_once(table)
+        for watcher in self.watchers:
+            watcher(table, commit)
 
     def _count_chips(self, before: Table, commit: Commit, table: Table) -> None:
         rake = before.hand.rake.total if before.hand is not None and before.hand.rake is not None else 0
         self._chips[table.id] += sum(_brought(event, rake) for event in commit.events)
-        found = _chips(table)
+        found = chips_at(table)
         if found != self._chips[table.id]:
             self.says(f"{table.id}/{commit.n}: {found} chips at the table instead of {self._chips[table.id]}")
 
@@ -185,7 +191,7 @@ class Judge:
             self.says(f"{key} is the cause of commits {self._causes[key].n} and {commit.n}")
         if key in self.refused:
             self.reversed += 1
-            if actor.kind != "player" or isinstance(commit.cause.command, Act):
+            if actor.kind not in PASSING or isinstance(commit.cause.command, Act | ConfirmRequest):
                 self.says(f"{key} was refused ({self.refused[key]}) and is the cause of commit {commit.n}")
         if not isinstance(commit.cause.command, Act):
             self._lasting[commit.table].append(commit.n)
@@ -246,7 +252,7 @@ class Judge:
             return
         if first is not None and not self._forgotten(copy, code, first.n):
             self.says(f"{copy.key} is refused ({code}) and is the cause of commit {first.n}")
-        if copy.key[1] != "player" and code not in UNWRITTEN:
+        if copy.key[1] not in PASSING and code not in UNWRITTEN:
             self.says(f"{copy.key} is refused ({code}), and nothing in the log says so")
         self._refused_at(copy, outcome)
 
@@ -343,7 +349,8 @@ def allows(turn: Turn, act: Act) -> bool:
     return act.to is None and options[act.action]
 
 
-def _chips(table: Table) -> int:
+def chips_at(table: Table) -> int:
+    """The chips in stacks and in the middle; not those that wait for the end of the hand."""
     hand = table.hand
     if hand is None:
         return sum(record.stack for record in table.seats.values())

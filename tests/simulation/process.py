@@ -1,23 +1,25 @@
 """One process of a service: a fold, a loop and, at the table, a desk; it can crash anywhere and starts again empty."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextvars import Context
 from datetime import timedelta
 from random import Random
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
 
 from contracts.codec import decode, encode
 from contracts.commit import Commit, Head
 from contracts.data import Id, Instant, Sha256
-from contracts.events import Service
+from contracts.events.cashier import LedgerEvent
 from contracts.events.state import Actor
+from contracts.ledger import AccountCause, LedgerCommit
 from contracts.outcomes import Rejected
 from contracts.queries import PublicTable
 from contracts.subjects import read_command
 from contracts.views import PublicView
+from services.aggregate.ledger import Ledger
 from services.aggregate.table import Table
 from services.bus.aggregates import TABLES
 from services.bus.asked import TableRules
@@ -25,10 +27,11 @@ from services.bus.clock import Clock
 from services.bus.desk import TableDesk
 from services.bus.follower import TableFollower
 from services.bus.log import Unavailable
-from services.bus.loop import AUDIT_S, Role, TableLoop, TableRole
+from services.bus.loop import AUDIT_S, Loop, Role, TableLoop, TableRole
 from services.bus.picked import Picked
 from services.bus.replica import TableReplica
 from services.bus.stall import StallGuard
+from services.cashier.till import Till
 from services.dealer import app as dealer_app
 from services.dealer.decks import SealedDecks
 from services.rake import app as rake_app
@@ -46,6 +49,16 @@ TASKS_KEPT: Final = 500
 LOOK_S: Final = 0.2
 
 
+LedgerLoop = Loop[Ledger, LedgerCommit, LedgerEvent, AccountCause]
+
+
+class Audited(Protocol):
+    """A fold that compares itself with the log now and then."""
+
+    async def audit(self) -> None:
+        """Raises `Unavailable`."""
+
+
 class Network(Protocol):
     """Takes what leaves a process to those whom it concerns."""
 
@@ -54,6 +67,17 @@ class Network(Protocol):
 
     def show(self, table: str, data: bytes) -> None:
         """Takes a public view to the spectators of a table."""
+
+    def tell(self, subject: str, command: str, body: bytes) -> None:
+        """Takes a command of this id to one of those who answer it; nobody waits for the answer."""
+
+
+class Place(NamedTuple):
+    """Where processes live: the tables' log, who watches it, and the network."""
+
+    log: FaultyLog
+    judge: Judge
+    network: Network
 
 
 class Build(msgspec.Struct, frozen=True):
@@ -70,6 +94,8 @@ class Build(msgspec.Struct, frozen=True):
     guard: type[StallGuard] = StallGuard
     spectator: type[Spectator] = Spectator
     nudged: bool = True
+    till: type[Till] = Till
+    ledger_loop: type[LedgerLoop] = LedgerLoop
 
 
 class SeededDealer(dealer_app.Dealer):
@@ -87,9 +113,7 @@ class SeededDealer(dealer_app.Dealer):
 class Process:
     """One life of a process, from its start to a crash."""
 
-    def __init__(
-        self, name: str, service: Service, log: FaultyLog, build: Build, random: Random, network: Network, knows: int
-    ) -> None:
+    def __init__(self, name: str, service: str, place: Place, build: Build, random: Random, knows: int) -> None:
         self.name = name
         self.service = service
         self.knows = knows
@@ -101,19 +125,15 @@ class Process:
         self.context.run(OWNER.set, self)
         self.desk: TableDesk | None = None
         self.follower: TableFollower | None = None
-        self._log = log
+        self.judge = place.judge
+        self._log = place.log
         self._build = build
         self._random = random
-        self._network = network
-        self._skew_s = random.uniform(-0.5, 0.5) * log.faults.skew_s
+        self._network = place.network
+        self._skew_s = random.uniform(-0.5, 0.5) * place.log.weather.faults.skew_s
         self._off_s = self._rate = self._off_since = 0.0
         self._guard = build.guard(self._ping)
         self._tasks: list[asyncio.Task[Any]] = []
-
-    @property
-    def judge(self) -> Judge:
-        """Who watches."""
-        return self._log.judge
 
     def adopt(self, task: asyncio.Task[Any]) -> None:
         """Every task of the process ends with it."""
@@ -182,30 +202,36 @@ class Process:
 
     async def _run(self) -> None:
         clock = self._build.clock(self.now, asyncio.get_running_loop().time)
-        follower = self._build.follower(TABLES, self._log, ("main",), clock)
         try:
             while not clock.trusted(None):
                 await asyncio.sleep(LOOK_S)
                 clock.observe(await self._log.server_time())
-            await follower.start()
-            loop = self._loop(follower)
-            await loop.start()
-            if self.service == "table":
-                await Picked(follower, self._log, "views", self._show).start()
+            followers = await self._work(clock)
         except Unavailable:
             self.crash()
             return
-        self.follower = follower
-        if self.service == "table":
-            self._guard.start()
-            self.desk = self._build.desk(loop, self._rules(), self._publish, lambda: self._guard.stalls)
         while True:
             await asyncio.sleep(AUDIT_S)
             try:
                 clock.observe(await self._log.server_time())
-                await follower.audit()
+                for follower in followers:
+                    await follower.audit()
             except Unavailable:
                 continue
+
+    async def _work(self, clock: Clock) -> Sequence[Audited]:
+        """Reads the log and takes up the work; gives the folds. Raises `Unavailable`."""
+        follower = self._build.follower(TABLES, self._log, ("main",), clock)
+        await follower.start()
+        loop = self._loop(follower)
+        await loop.start()
+        if self.service == "table":
+            await Picked(follower, self._log, "views", self._show).start()
+        self.follower = follower
+        if self.service == "table":
+            self._guard.start()
+            self.desk = self._build.desk(loop, self._rules(), self._publish, lambda: self._guard.stalls)
+        return (follower,)
 
     def _show(self, replica: TableReplica, commit: Commit, head: Sha256) -> None:
         if self._log.crashes(self):

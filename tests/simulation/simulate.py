@@ -118,7 +118,7 @@ def simulate(
         views=house.judge.views,
         lives=house.lives,
         log=_digest(house),
-        happened={name: times for name in NAMES if (times := house.log.happened[name])},
+        happened={name: times for name in NAMES if (times := house.weather.happened[name])},
     )
 
 
@@ -128,7 +128,7 @@ async def _end(house: House) -> None:
 
 def _digest(house: House) -> str:
     whole = sha256()
-    for message in house.log.messages:
+    for message in (*house.log.messages, *house.counting.log.messages):
         whole.update(f"{message.sequence} {message.subject} {len(message.data)}\n".encode() + message.data)
     return whole.hexdigest()
 

@@ -1,0 +1,101 @@
+"""One process of the cashier: it folds the tables' logs and the ledgers', and answers wallets."""
+
+from collections.abc import Sequence
+from random import Random
+from typing import NamedTuple
+
+from contracts.codec import decode, decode_command
+from contracts.commands import ConfirmRequest
+from contracts.commit import Head
+from contracts.events.cashier import LedgerEvent
+from contracts.events.state import Actor
+from contracts.ledger import HOUSE, AccountCause, LedgerCommit
+from contracts.outcomes import Rejected
+from contracts.subjects import LEDGERS as ROOTS
+from contracts.subjects import read_command
+from services.aggregate.ledger import Ledger
+from services.bus.aggregates import LEDGERS, TABLES
+from services.bus.clock import Clock
+from services.bus.desk import Desk
+from services.bus.follower import Follower
+from services.cashier.asked import RULES
+from services.cashier.till import LedgerFollower, Till
+from tests.simulation.auditor import Auditor
+from tests.simulation.faulty_log import FaultyLog
+from tests.simulation.process import Audited, Build, Place, Process
+
+LedgerDesk = Desk[Ledger, LedgerCommit, LedgerEvent, AccountCause]
+
+
+class Vault(NamedTuple):
+    """The ledgers' log, and who watches it."""
+
+    log: FaultyLog
+    auditor: Auditor
+
+
+class CashierProcess(Process):
+    """One life of a cashier."""
+
+    def __init__(self, name: str, place: Place, vault: Vault, build: Build, random: Random, knows: int) -> None:
+        super().__init__(name, "cashier", place, build, random, knows)
+        self.ledgers: LedgerFollower | None = None
+        self.auditor = vault.auditor
+        self._vault = vault.log
+        self._till: Till | None = None
+        self._counter: LedgerDesk | None = None
+
+    async def _work(self, clock: Clock) -> Sequence[Audited]:
+        tables = self._build.follower(TABLES, self._log, ("main",), clock)
+        ledgers = Follower(LEDGERS, self._vault, (HOUSE,), clock)
+        await tables.start()
+        await ledgers.start()
+        till = self._build.till(tables, ledgers, self._ask)
+        loop = self._build.ledger_loop(
+            till.role,
+            ledgers,
+            self._vault,
+            publish=self._publish,
+            random=self._random,
+            nudged=self._build.nudged,
+        )
+        await loop.start()
+        await till.start(loop, nudged=self._build.nudged)
+        self.follower, self.ledgers, self._till = tables, ledgers, till
+        self._guard.start()
+        self._counter = Desk(loop, RULES, self._publish, lambda: self._guard.stalls)
+        return tables, ledgers
+
+    def submit(self, subject: str, reply: str, body: bytes, came: float) -> None:
+        """Takes an account command, if it is up."""
+        address = read_command(subject, ROOTS)
+        if not self.alive or self._counter is None or address is None or self._guard.stalled:
+            return
+        cause = RULES.cause(Actor(kind=address.kind, name=address.name), self.now(), body)
+        if not isinstance(cause, Rejected):
+            self.auditor.delivered(reply, address, cause.command)
+            self.auditor.came(self, address, cause.command, came)
+        self._counter.submit(subject, reply, body)
+
+    def _ask(self, subject: str, body: bytes) -> None:
+        if self._log.crashes(self):
+            return
+        address, command = read_command(subject), decode_command(body)
+        assert address is not None
+        if isinstance(command, ConfirmRequest):
+            self.auditor.confirms(self, address.table, command)
+        self._network.tell(subject, command.id, body)
+        self._log.crashes(self)
+
+    def _publish(self, subject: str, data: bytes) -> None:
+        if self._log.crashes(self):
+            return
+        match subject.split("."):
+            case ["ledger_heads", _, house, ledger]:
+                head = decode(data, Head)
+                self.auditor.head(ledger, head.n, head.hash)
+                self._vault.published.setdefault((house, ledger), {})[head.n] = head.hash
+            case ["_R_", *_]:
+                self.auditor.answered(subject, data)
+                self._network.answer(subject, data)
+        self._log.crashes(self)
