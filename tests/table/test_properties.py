@@ -8,13 +8,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts.codec import decode_commit
-from contracts.commands import Act, AnyCommand, LeaveTable, ReturnToPlay, SitOut, TakeSeat, TopUp
+from contracts.commands import (
+    Act,
+    AnyCommand,
+    Connected,
+    Disconnected,
+    LeaveTable,
+    ReturnToPlay,
+    SitOut,
+    TakeSeat,
+    TopUp,
+    VoidHand,
+)
 from contracts.commit import Cause
 from contracts.events.seats import StackToppedUp
 from contracts.events.state import Actor, Turn
-from contracts.events.table import HandStarted, PlayerLeft, PlayerSeated, TableOpened
+from contracts.events.table import HandStarted, HandVoided, PlayerLeft, PlayerSeated, TableOpened
 from contracts.games import BuyIn, Limit, TableConfig
 from contracts.outcomes import Code, Rejected
+from services.aggregate.debts import debt
 from services.aggregate.fold import fold
 from services.aggregate.table import Table
 from services.table import decider
@@ -39,6 +51,12 @@ OPTIONS: Final[dict[str, tuple[Any, ...]]] = {
     "ante_mode": ("each", "big_blind"),
     "straddle": (False, True),
     "cap_per_hand": (0, 700),
+    "rules": (1, 2, 2),
+    "time_bank_ms": (0, 20_000),
+    "time_bank_refill_hands": (0, 2),
+    "time_bank_refill_ms": (5000,),
+    "disconnect_ms": (0, 10_000),
+    "disconnect_protection": ("none", "allin"),
 }
 
 
@@ -74,6 +92,9 @@ def at_random(game: Game, chance: Random) -> None:
     if chance.random() < 0.04:
         game.wait(game.config.options.act_ms)
         return
+    if chance.random() < 0.02:
+        assert_void(game)
+        return
     assert_offer(game, turn)
     taken = game.send("player", game.table.seats[turn.seat].player, chosen(game, turn, chance))
     assert not isinstance(taken, Rejected), taken
@@ -89,8 +110,29 @@ def somebody(game: Game, chance: Random) -> None:
         SitOut(id="", player=player),
         ReturnToPlay(id="", player=player, choice=chance.choice(("wait", "post"))),
         LeaveTable(id="", player=player),
+        Connected(id="", player=player),
+        Disconnected(id="", player=player),
+        Disconnected(id="", player=player),
     )
     game.send("lobby", "L1", chance.choice(commands))
+
+
+def assert_void(game: Game) -> None:
+    """R121, R122: every stack of those who were dealt in is what it was, and so are positions, debts and time banks."""
+    hand = game.table.hand
+    assert hand is not None
+    last, before = hand.last_before, {record.seat: record for record in hand.before}
+    outcome = game.send("operator", "O1", VoidHand(id="", reason="a misdeal"))
+    assert not isinstance(outcome, Rejected)
+    assert isinstance(outcome[0], HandVoided)
+    after = {record.seat: record for record in outcome[0].seats}
+    for seat in hand.players:
+        was, now = before[seat], after[seat]
+        assert (now.stack, now.time_bank, now.bank_hands) == (was.stack, was.time_bank, was.bank_hands)
+        assert (now.owes, now.choice, now.sat) == (was.owes, was.choice, was.sat)
+    assert (game.table.hand, game.table.last) == (None, last)
+    owed = debt(game.table)
+    assert owed is None or owed.service == "table"
 
 
 def act(game: Game, action: str, to: int | None = None) -> Act:
@@ -154,6 +196,7 @@ def assert_sound(game: Game) -> None:
     if hand.turn is not None:
         player = hand.players[hand.turn.seat]
         assert not player.folded
+        assert not player.protected
         assert player.stack > 0
 
 
