@@ -8,8 +8,9 @@ from contracts.events import AnyEvent
 from contracts.events.seats import StackToppedUp
 from contracts.events.settlement import PotsAwarded
 from contracts.events.state import Departure
-from contracts.events.table import ActionTaken, HandEnded, PlayerLeft
+from contracts.events.table import ActionTaken, HandEnded
 from contracts.games import BuyIn, Options, Stakes, TableConfig
+from services.conformance.accounts import Accounts
 from services.conformance.driving import check_or_call, drive, putting_in, seats
 from services.conformance.findings import Findings
 from services.conformance.opening import open_between, open_next
@@ -31,6 +32,16 @@ BOARD: Final = ("2c", "7d", "9h", "Js", "3c")
 ACES: Final = ("As", "Ah")
 KINGS: Final = ("Ks", "Kh")
 MINUTE_MS: Final = 60_000
+CASH: Final = TableConfig(
+    variant="holdem",
+    limit="no_limit",
+    stakes=STAKES,
+    seats=10,
+    buy_in=BuyIn(minimum=1),
+    options=Options(act_ms=ACT_MS),
+    bankroll="cashier",
+)
+"""A table whose chips are the cashier's."""
 
 
 def check_return(vector: ReturnVector, tables: Tables, findings: Findings) -> None:
@@ -82,14 +93,16 @@ def check_top_up(vector: TopUpVector, tables: Tables, findings: Findings) -> Non
 
 
 def check_leaving(vector: LeavingVector, tables: Tables, findings: Findings) -> None:
-    """Has a player leave between hands (R9)."""
+    """Has a player leave between hands, and the cashier see it (R9)."""
     given, expect = vector.input, vector.expect
     playing = tables(ScriptedDecks({}), unraked)
-    open_between(playing, _config(BuyIn(minimum=1)), seats({1: given.stack}))
+    accounts = Accounts(playing.now)
+    accounts.bring(player(1), given.account, given.stack)
+    open_between(playing, CASH, seats({1: given.stack}))
     refused = playing.ask("lobby", LeaveTable(id="bye", hand=HAND - 1, player=player(1)))
     findings.require("leave_table: accepted", None, None if refused is None else refused.message)
-    left = _last(playing.events, PlayerLeft)
-    findings.compare("account", expect.account, given.account + (left.stack if left is not None else 0))
+    accounts.follow(playing.events)
+    findings.compare("account", expect.account, accounts.balance(player(1)))
     findings.compare("stack", expect.stack, sum(record.stack for record in playing.table.seats.values()))
 
 
@@ -99,7 +112,10 @@ def check_folded(vector: FoldedVector, tables: Tables, findings: Findings) -> No
     stacks = dict.fromkeys((1, 2, 3), given.start_stack)
     wagered = dict.fromkeys(stacks, given.committed)
     playing = tables(ScriptedDecks({HAND: Script(board=BOARD)}), unraked)
-    open_next(playing, _config(BuyIn(minimum=1)), seats(stacks), None)
+    accounts = Accounts(playing.now)
+    for seat, stack in stacks.items():
+        accounts.bring(player(seat), given.account, stack)
+    open_next(playing, CASH, seats(stacks), None)
     playing.settle()
     drive(playing, findings, putting_in(wagered, {"preflop": given.committed}))
     refused = playing.ask("lobby", LeaveTable(id="bye", hand=HAND, player=player(1)))
@@ -107,8 +123,9 @@ def check_folded(vector: FoldedVector, tables: Tables, findings: Findings) -> No
     drive(playing, findings, check_or_call)
     actions = [event for event in playing.events if isinstance(event, ActionTaken) and event.seat == 1]
     findings.compare("folds", given.folds, bool(actions) and actions[-1].action == "fold")
-    left, awards = _last(playing.events, PlayerLeft), _last(playing.events, PotsAwarded)
-    findings.compare("account", expect.account, given.account + (left.stack if left is not None else 0))
+    accounts.follow(playing.events)
+    findings.compare("account", expect.account, accounts.balance(player(1)))
+    awards = _last(playing.events, PotsAwarded)
     pots = sum(pot.amount for pot in awards.pots) if awards is not None else 0
     findings.compare("what stays in the pot", expect.pot_keeps, pots - 2 * given.committed)
 

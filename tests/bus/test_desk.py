@@ -7,9 +7,10 @@ import msgspec
 import pytest
 
 from contracts.codec import decode_commit, decode_outcome, encode
-from contracts.commands import Act, SitOut
+from contracts.commands import Act, SitOut, VoidHand
 from contracts.events import fact_of
-from contracts.events.table import ActionTaken
+from contracts.events.state import SeatRecord
+from contracts.events.table import ActionTaken, HandStarted, HandVoided
 from contracts.outcomes import Accepted, Outcome, Rejected
 from contracts.subjects import command
 from services.bus.aggregates import TABLES
@@ -83,13 +84,43 @@ async def test_a_name_that_is_none_is_answered_and_goes_nowhere_else(subject: st
     assert (follower.replicas, log.messages) == ({}, [])
 
 
+async def told(log: MemoryLog, game: Game) -> None:
+    """Writes the log of a story."""
+    for number, line in enumerate(game.stored):
+        commit = decode_commit(line)
+        await log.append("main", "T1", commit.by, fact_of(commit.events[-1]), line, number)
+
+
+async def test_a_hand_is_cancelled_while_the_dealer_owes_the_cards() -> None:
+    """R121: a void does not wait for who may never come; a seat that is asked for does."""
+    game = Game(config()).between_hands(
+        {seat: SeatRecord(seat=seat, player=f"P{seat}", stack=500, sat=seat) for seat in (1, 2)}
+    )
+    assert game.owed()
+    log, answers = MemoryLog(), Answers()
+    await told(log, game)
+    follower = Follower(TABLES, log, ["main"], Clock())
+    await follower.start()
+    desk = Desk(Loop(ROLE, follower, log, publish=answers.publish, random=Random(1)), RULES, answers.publish)
+    replica = follower.replica("main", "T1")
+    await follower.catch_up(replica)
+    desk.submit(
+        command("main", "T1", "operator", "O1"), "_INBOX.void", encode(VoidHand(id="v", hand=1, reason="no dealer"))
+    )
+    await asyncio.wait_for(answers.arrived.wait(), 1)
+    await desk.stop()
+    assert isinstance(answers.outcomes["_INBOX.void"], Accepted)
+    voided, again = (decode_commit(stored.data).events[0] for stored in log.messages[len(game.stored) :])
+    assert isinstance(voided, HandVoided)
+    assert isinstance(again, HandStarted)
+    assert (voided.number, again.number) == (1, 2)
+
+
 async def test_a_decision_is_in_time_as_long_as_its_time_out_is_not_in_the_log() -> None:
     """R116: the time of the open turn was over long ago, and no replica has said so yet: the player is first."""
     game = Game(config()).given({1: 5000, 2: 5000, 3: 5000}, button=3)
     log, answers = MemoryLog(), Answers()
-    for number, line in enumerate(game.stored):
-        commit = decode_commit(line)
-        await log.append("main", "T1", commit.by, fact_of(commit.events[-1]), line, number)
+    await told(log, game)
     follower = Follower(TABLES, log, ["main"], Clock())
     await follower.start()
     loop = Loop(ROLE, follower, log, publish=answers.publish, random=Random(1))

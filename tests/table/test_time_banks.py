@@ -1,4 +1,6 @@
-from contracts.commands import SitOut
+from msgspec.structs import replace
+
+from contracts.commands import ChangeOptions, SitOut
 from contracts.data import Milliseconds, Seat
 from contracts.events.state import SeatRecord
 from contracts.events.table import ActionTaken, HandStarted, PlayerSatOut
@@ -154,3 +156,18 @@ def test_without_the_option_nothing_of_time_banks_is_written() -> None:
     action = game.last(ActionTaken)
     assert (action.took_ms, action.bank_ms, action.bank_left) == (ACT + 100, 0, None)
     assert b"bank" not in b"".join(game.stored)
+
+
+def test_a_time_bank_that_is_switched_on_during_a_hand_is_there_in_the_next_one() -> None:
+    """R117, RULES 0.1: and the time to act of this hand stays what it was, though the next one's is shorter."""
+    game = Game(config()).given({1: 5000, 2: 5000, 3: 5000}, button=3)
+    options = replace(game.config.options, time_bank_ms=BANK, act_ms=10_000)
+    then = replace(game.config, options=options)
+    assert not isinstance(game.send("operator", "O1", ChangeOptions(id="", config=then, reason="new house")), Rejected)
+    game.when(call(3))
+    assert game.turn is not None
+    assert (game.turn.act_ms, game.turn.bank_ms) == (ACT, 0)
+    play_a_hand(game)
+    turn = game.turn
+    assert turn is not None
+    assert (turn.act_ms, turn.bank_ms) == (10_000, BANK)

@@ -9,6 +9,7 @@ from contracts.codec import decode_commit
 from contracts.commands import (
     Act,
     AnyCommand,
+    ChangeOptions,
     Disconnected,
     LeaveTable,
     PauseTable,
@@ -25,7 +26,7 @@ from contracts.events.seats import StackToppedUp
 from contracts.events.settlement import PotsAwarded
 from contracts.events.state import Positions, SeatOwed, SeatRecord
 from contracts.events.table import HandEnded, HandStarted, HandVoided, PlayerLeft, PlayerSatOut
-from contracts.games import BuyIn, RakeBand, RakeSchedule
+from contracts.games import BuyIn, RakeBand, RakeSchedule, Stakes
 from contracts.outcomes import Allowed, Rejected
 from contracts.subjects import ActorKind
 from services.aggregate.debts import debt
@@ -282,6 +283,16 @@ def test_who_was_not_dealt_in_keeps_the_chips_and_the_choice_of_meanwhile() -> N
     accepted(game, "player", "P4", ReturnToPlay(id="", choice="post"))
     void(game)
     assert game.table.seats[4] == record(4, stack=600, owes="missed_small", choice="post")
+
+
+def test_options_that_were_changed_during_a_cancelled_hand_are_those_of_the_next_one() -> None:
+    """R122, RULES 0.1: a change takes effect from the next hand, also where this one does not count."""
+    game = running()
+    then = replace(game.config, stakes=Stakes(small_blind=100, big_blind=200))
+    accepted(game, "operator", "O1", ChangeOptions(id="", config=then, reason="busy evening"))
+    void(game)
+    assert game.table.config == then
+    assert [post.amount for post in deal(game).posts] == [100, 200]
 
 
 def test_a_seat_that_changed_hands_during_a_cancelled_hand_is_the_newcomers() -> None:
