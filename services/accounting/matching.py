@@ -98,6 +98,10 @@ class TableMatch:
         if self.difference is None and self._follows(subject, data):
             self._read(data)
 
+    def is_anothers(self, ledger: str) -> bool:
+        """Whether the table's chips are none of this ledger's, so that there is no need to read on."""
+        return self.ledger is not None and (self.bankroll != "cashier" or "-".join(self.ledger) != ledger)
+
     def finish(self, balance: int) -> None:
         """Compares the account with the table, once all of its log is read."""
         if self.difference is not None:

@@ -121,6 +121,7 @@ def verify(
     hand: Hand | None = None,
     /,
     *,
+    ledger: Annotated[str | None, Parameter(help="Verify this ledger, such as real-USD, instead of tables.")] = None,
     file: Annotated[Path | None, Parameter(help="Verify an exported log instead; then TABLE is not needed.")] = None,
     head: Heads = (),
     hand_keys: Keys = (),
@@ -132,9 +133,13 @@ def verify(
     Ends with 0 if all is the same, 1 if something differs, 2 if something cannot be read, 3 if the log is sound but
     this release does not know the rules of some hands.
     """
-    from services.command_line import proving, sources
+    from services.command_line import ledger_logs, ledger_proving, proving, sources
 
     name = sources.table_name(table) if table is not None else None
+    if file is not None and ledger_logs.is_of_a_ledger(file):
+        return ledger_proving.verify_file(where.room, file, heads=head, json=json)
+    if ledger is not None and file is None:
+        return _run(ledger_proving.verify_live(where, ledger, heads=head, json=json))
     if file is not None:
         sources.checked(where)
         return proving.verify_file(where.room, file, name, hand, heads=head, key_files=hand_keys, json=json)
@@ -143,18 +148,23 @@ def verify(
 
 @app.command
 def export(
-    table: str,
+    table: str | None = None,
     hand: Hand | None = None,
     /,
     *,
+    ledger: Annotated[str | None, Parameter(help="Take out this ledger, such as real-USD, instead.")] = None,
     to: Annotated[Path | None, Parameter(help="Write to this file; default: print.")] = None,
     where: Where = NOWHERE,
     json: Json = False,
 ) -> int:
-    """Take out a log, or one hand, as JSON lines: the very bytes of its commits."""
-    from services.command_line import proving, sources
+    """Take out a log, or one hand of a table, as JSON lines: the very bytes of its commits."""
+    from services.command_line import ledger_proving, proving, refusals, sources
 
-    return _run(proving.export(where, sources.table_name(table), hand, to=to, json=json))
+    if (table is None) is (ledger is None):
+        raise refusals.WrongArgument("name a table, or a ledger with --ledger")
+    if ledger is not None:
+        return _run(ledger_proving.export(where, ledger, to=to, json=json))
+    return _run(proving.export(where, sources.table_name(table or ""), hand, to=to, json=json))
 
 
 for _name in there():

@@ -22,6 +22,15 @@ SUMMARIES: Final = {
     "adjust": "Correct a player's stack between hands.",
     "close": "Pay everybody out and close a table for good.",
     "rake": "Add up the rake that was taken; list rake schedules, or check one of your own.",
+    "accounts": "List accounts and what is in them.",
+    "ledger": "Tell what ever moved in an account, and why.",
+    "reconcile": "Prove that every chip ever deposited is in an account, on a table or in the rake account.",
+    "open-account": "Open an account for a player.",
+    "deposit": "Put money that came in from outside into a player's account.",
+    "withdraw": "Take money that goes out from a player's account.",
+    "freeze": "Let nothing leave a player's account, and have the player leave every table.",
+    "unfreeze": "End what `freeze` began.",
+    "correct": "Move an amount between two accounts, with a reason.",
     "repair": "Put a damaged log back from its export, as the deploy role.",
     "move": "Take a table to another server, byte for byte.",
     "demo": "Watch bots play every game, and the proof of what they did.",
@@ -47,6 +56,15 @@ ELSEWHERE: Final = {
     "adjust": "operating",
     "close": "operating",
     "rake": "raking",
+    "accounts": "accounting",
+    "ledger": "accounting",
+    "reconcile": "accounting",
+    "open-account": "banking:open_account",
+    "deposit": "banking",
+    "withdraw": "banking",
+    "freeze": "banking",
+    "unfreeze": "banking",
+    "correct": "banking",
     "repair": "mending",
     "move": "mending",
 }
@@ -67,7 +85,7 @@ def there() -> list[str]:
 
 def overview() -> str:
     """The first help page."""
-    lines = [f"  {name:8} {SUMMARIES[name]}" for name in there()]
+    lines = [f"  {name:12} {SUMMARIES[name]}" for name in there()]
     return "\n".join([
         "croupier: a poker card room whose log is the table.",
         "",
