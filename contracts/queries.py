@@ -1,11 +1,12 @@
-"""Queries and their answers (request on `query.<table|cards|key|log>.<room>.<table>.<kind>.<name>`)."""
+"""Queries and their answers (request on `query.<table|cards|key|log|account>.<room>.<table>.<kind>.<name>`)."""
 
 from typing import Annotated
 
 from msgspec import Meta
 
+from contracts.accounts import Account
 from contracts.cards import Card, SeatCards
-from contracts.data import Chips, Data, Hex, Id, Instant, Message, Milliseconds, Seat
+from contracts.data import Chips, Data, Hex, Id, Instant, Message, Milliseconds, Seat, SignedChips
 from contracts.events.state import Betting, Owed, Pot, Turn
 from contracts.games import TableConfig
 from contracts.records import RecordedHand
@@ -151,4 +152,22 @@ class LogPage(Message, tag="log_page", frozen=True):
     more: bool = False
 
 
-type QueryAnswer = PublicTable | OwnCards | OwnHands | HandKey | LogPage
+class AccountQuery(Data, frozen=True):
+    """Asks what is in an account of a ledger; `house` stands in the place of the room, the ledger in the table's."""
+
+    account: Account
+
+
+class AccountState(Message, tag="account", frozen=True):
+    """An account after commit `n` of its ledger; `known` is False for a player who has none."""
+
+    ledger: Id
+    account: Account
+    balance: SignedChips
+    known: bool
+    n: int
+    head: str
+    frozen: bool = False
+
+
+type QueryAnswer = PublicTable | OwnCards | OwnHands | HandKey | LogPage | AccountState

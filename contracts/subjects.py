@@ -9,8 +9,13 @@
     view.<room>.<table>.public                  what everyone may see
     view.<room>.<table>.player.<player>         what one player may see
 
-Those of a ledger are built alike from the roots `ledger`, `entry`, `ledger_heads`, `ledger_refused` and `cashier`, with
-`house` in the place of the room.
+Those of a ledger are built alike, with `house` in the place of the room:
+
+    ledger.<house>.<ledger>.cashier.<entry>     a stored commit of a ledger
+    entry.<house>.<ledger>.cashier.<entry>      the same, sent on
+    ledger_heads.cashier.<house>.<ledger>       the last head that the cashier knows
+    ledger_refused.<house>.<ledger>             an account command that was refused
+    cashier.<house>.<ledger>.<kind>.<name>      an account command
 
 Builders raise `ValueError` for an id that could break out of its token. Parsers give `None` for anything that
 was not built here: it is somebody else's message, to be ignored.

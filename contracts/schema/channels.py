@@ -5,11 +5,15 @@ from typing import Final, NamedTuple, get_args
 
 import msgspec
 
-from contracts import commands, outcomes, queries
+from contracts import account_commands, commands, outcomes, queries
 from contracts.commit import Commit, Head
 from contracts.events import EMITTERS, SERVICES
+from contracts.events.cashier import TAGS
+from contracts.ledger import LedgerCommit
 from contracts.outcomes import Accepted, Refusal, Rejected
 from contracts.queries import (
+    AccountQuery,
+    AccountState,
     CardsQuery,
     HandKey,
     HandsQuery,
@@ -52,6 +56,16 @@ PARAMETERS: Final[dict[str, Json]] = {
         "description": "What the sender is; permissions guard this token.",
         "enum": list(get_args(ActorKind.__value__)),
     },
+    "asker": {
+        "description": "What the sender is; permissions guard this token.",
+        "enum": ["player", "lobby", "operator"],
+    },
+    "payer": {"description": "What the sender is; permissions guard this token.", "enum": ["lobby", "operator"]},
+    "ledger": {
+        "description": "A ledger: the accounts of one kind of money in one currency.",
+        "examples": ["real-USD", "play-CHIPS"],
+    },
+    "entry": {"description": "The type of the commit's last entry.", "enum": list(TAGS.values())},
     "name": {"description": f"Who the sender is; permissions guard this token: {_ID}.", "examples": ["alice"]},
     "player": {"description": f"The one player who may see it: {_ID}.", "examples": ["alice"]},
 }
@@ -85,7 +99,7 @@ CHANNELS: Final[dict[str, Channel]] = {
         get_args(commands.AnyCommand.__value__),
     ),
     "query_table": Channel(
-        "query.table.{room}.{table}.{kind}.{name}", "Anybody asks for a table's public picture.", (TableQuery,)
+        "query.table.{room}.{table}.{asker}.{name}", "Anybody asks for a table's public picture.", (TableQuery,)
     ),
     "query_cards": Channel(
         "query.cards.{room}.{table}.player.{name}", "A player asks for the own hole cards.", (CardsQuery,)
@@ -98,6 +112,35 @@ CHANNELS: Final[dict[str, Channel]] = {
     ),
     "query_log": Channel(
         "query.log.{room}.{table}.operator.{name}", "An operator asks for a part of a table's log.", (LogQuery,)
+    ),
+    "ledger": Channel(
+        "ledger.house.{ledger}.cashier.{entry}",
+        "The accounts: stored in the stream LEDGER, one message a commit. Every append states the stream sequence of "
+        "the ledger's last message (filter `ledger.house.<ledger>.>`).",
+        (LedgerCommit,),
+    ),
+    "entry": Channel(
+        "entry.house.{ledger}.cashier.{entry}",
+        "Each commit of a ledger as the stream sends it on once it is stored. For the cashier only.",
+        (LedgerCommit,),
+    ),
+    "ledger_heads": Channel(
+        "ledger_heads.cashier.house.{ledger}",
+        "The last commit of a ledger that the cashier knows of, in the stream LEDGER_HEADS.",
+        (Head,),
+    ),
+    "ledger_refused": Channel(
+        "ledger_refused.house.{ledger}",
+        "Account commands that were refused, in the bounded stream LEDGER_REFUSALS.",
+        (Refusal,),
+    ),
+    "cashier": Channel(
+        "cashier.house.{ledger}.{payer}.{name}",
+        "A request to the cashier. Who asks comes from the subject, never from the body.",
+        get_args(account_commands.AnyAccountCommand.__value__),
+    ),
+    "query_account": Channel(
+        "query.account.house.{ledger}.{payer}.{name}", "Somebody asks what is in an account.", (AccountQuery,)
     ),
     "answer": Channel(
         None,
@@ -119,6 +162,8 @@ ANSWERS: Final[dict[str, tuple[Struct, ...]]] = {
     "query_hands": (OwnHands, Rejected),
     "query_key": (HandKey, Rejected),
     "query_log": (LogPage, Rejected),
+    "cashier": (Accepted, Rejected),
+    "query_account": (AccountState, Rejected),
 }
 """What may come back on each channel that is asked on."""
 

@@ -5,7 +5,7 @@ from typing import Final, Literal, NamedTuple
 from contracts.events import SERVICES
 from contracts.schema.channels import ANSWERS, Struct
 
-_READERS: Final = (*SERVICES, "views", "replay")
+_READERS: Final = (*SERVICES, "cashier", "views", "replay")
 
 
 class Operation(NamedTuple):
@@ -42,7 +42,17 @@ OPERATIONS: Final = (
     ),
     Operation("table_keeps_refusals", "table", "send", "refused", "Each command that was refused is kept."),
     Operation("replay_reads_refusals", "replay", "receive", "refused", "An operator settles a dispute about a click."),
-    _asked("table", "command", "From players, lobbies and operators: accepted by a commit, or refused for good."),
+    _asked("table", "command", "From players, lobbies, operators, cashier: accepted by a commit, or refused for good."),
+    Operation("cashier_commands_tables", "cashier", "send", "command", "What became of a request; who has to leave."),
+    Operation("cashier_appends", "cashier", "send", "ledger", "The cashier stores what it decided."),
+    Operation("cashier_follows_ledgers", "cashier", "receive", "entry", "The cashier folds every ledger's log."),
+    Operation("cashier_leaves_heads", "cashier", "send", "ledger_heads", "At most once a second."),
+    Operation("cashier_reads_heads_of_ledgers", "cashier", "receive", "ledger_heads", "Read before the log."),
+    Operation("replay_reads_heads_of_ledgers", "replay", "receive", "ledger_heads", "Read before the log."),
+    Operation("cashier_keeps_refusals", "cashier", "send", "ledger_refused", "Each command that was refused is kept."),
+    Operation("replay_reads_refusals_of_ledgers", "replay", "receive", "ledger_refused", "To settle a dispute."),
+    _asked("cashier", "cashier", "From wallets, lobbies and operators: accepted by a commit, or refused for good."),
+    _asked("cashier", "query_account", "From wallets, lobbies and operators."),
     _asked("views", "query_table", "From players, lobbies and operators."),
     _asked("dealer", "query_cards", "From the player whose cards they are."),
     _asked("dealer", "query_hands", "From the player whose hands they are: of folded cards only the dealer knows."),

@@ -17,6 +17,7 @@ USERS: Final = {
     "dealer": "DEALER",
     "rake": "RAKE",
     "settlement": "SETTLEMENT",
+    "cashier": "CASHIER",
     "views": "VIEWS",
     "replay": "REPLAY",
     "players": "PLAYERS",
@@ -26,21 +27,32 @@ USERS: Final = {
 """The users of a server on one machine, each with its account. `players` may play for every player."""
 
 _WRITERS: Final = ("table", "dealer", "rake", "settlement")
-_READERS: Final = (*_WRITERS, "views", "replay")
+_READERS: Final = (*_WRITERS, "cashier", "views", "replay")
 _BATCHES: Final = {"response_type": "stream", "response_threshold": "5s"}  # without it every batch leaks
 
-_READS: Final[tuple[tuple[str, Mapping[str, str]], ...]] = (
-    ("DIRECT.GET.TABLES", _BATCHES),
-    ("STREAM.MSG.GET.TABLES", {}),
-    ("STREAM.INFO.TABLES", {}),
-    ("DIRECT.GET.HEADS", _BATCHES),
-    ("STREAM.MSG.GET.HEADS", {}),
-    ("STREAM.INFO.HEADS", {}),
-)
+_LEDGER_READERS: Final = ("cashier", "replay")
+
+
+def _reads(*streams: str) -> tuple[tuple[str, Mapping[str, str]], ...]:
+    asked: tuple[tuple[str, Mapping[str, str]], ...] = (
+        ("DIRECT.GET", _BATCHES),
+        ("STREAM.MSG.GET", {}),
+        ("STREAM.INFO", {}),
+    )
+    return tuple((f"{request}.{stream}", extra) for stream in streams for request, extra in asked)
+
+
+_READS: Final = {
+    **dict.fromkeys(_READERS, _reads("TABLES", "HEADS")),
+    **dict.fromkeys(_LEDGER_READERS, _reads("TABLES", "HEADS", "LEDGER", "LEDGER_HEADS")),
+}
 _READS_OF_ONE: Final[tuple[tuple[str, str, Mapping[str, str]], ...]] = (
     ("table", "STREAM.INFO.REFUSALS", {}),
     ("replay", "DIRECT.GET.REFUSALS", _BATCHES),
     ("replay", "STREAM.INFO.REFUSALS", {}),
+    ("cashier", "STREAM.INFO.LEDGER_REFUSALS", {}),
+    ("replay", "DIRECT.GET.LEDGER_REFUSALS", _BATCHES),
+    ("replay", "STREAM.INFO.LEDGER_REFUSALS", {}),
 )
 
 # Who answers, what, and for which account.
@@ -48,6 +60,11 @@ _ANSWERS: Final[tuple[tuple[str, str, str, Mapping[str, str]], ...]] = (
     ("TABLE", "command.*.*.player.*", "PLAYERS", {}),
     ("TABLE", "command.*.*.lobby.*", "PARTNERS", {}),
     ("TABLE", "command.*.*.operator.*", "OPERATORS", {}),
+    ("TABLE", "command.*.*.cashier.*", "CASHIER", {}),
+    ("CASHIER", "cashier.house.*.lobby.*", "PARTNERS", {}),
+    ("CASHIER", "cashier.house.*.operator.*", "OPERATORS", {}),
+    ("CASHIER", "query.account.house.*.lobby.*", "PARTNERS", {}),
+    ("CASHIER", "query.account.house.*.operator.*", "OPERATORS", {}),
     ("VIEWS", "query.table.*.*.player.*", "PLAYERS", {}),
     ("VIEWS", "query.table.*.*.lobby.*", "PARTNERS", {}),
     ("VIEWS", "query.table.*.*.operator.*", "OPERATORS", {}),
@@ -60,6 +77,7 @@ _ANSWERS: Final[tuple[tuple[str, str, str, Mapping[str, str]], ...]] = (
 # Who shows what to which account.
 _SHOWS: Final = (
     *(("STORE", "fact.>", USERS[reader]) for reader in _READERS),
+    ("STORE", "entry.>", "CASHIER"),
     *(("VIEWS", "view.*.*.public", account) for account in ("PLAYERS", "PARTNERS", "OPERATORS")),
     ("DEALER", "view.*.*.player.*", "PLAYERS"),
 )
@@ -69,8 +87,14 @@ _PERMISSIONS: Final = {
         ["command.*.*.player.*", "query.*.*.*.player.*"],
         ["view.*.*.public", "view.*.*.player.*"],
     ),
-    "lobby": (["command.*.*.lobby.lobby", "query.*.*.*.lobby.lobby"], ["view.*.*.public"]),
-    "operator": (["command.*.*.operator.operator", "query.*.*.*.operator.operator"], ["view.*.*.public"]),
+    "lobby": (
+        ["command.*.*.lobby.lobby", "cashier.house.*.lobby.lobby", "query.*.*.*.lobby.lobby"],
+        ["view.*.*.public"],
+    ),
+    "operator": (
+        ["command.*.*.operator.operator", "cashier.house.*.operator.operator", "query.*.*.*.operator.operator"],
+        ["view.*.*.public"],
+    ),
 }
 
 
@@ -108,14 +132,20 @@ def _user(user: str, password: str) -> dict[str, Any]:
 def _services() -> Iterable[tuple[str, str, str, str, Mapping[str, str]]]:
     """Every service that one account offers another: owner, subject, account, its name there, and how."""
     for reader in _READERS:
-        for request, extra in _READS:
+        for request, extra in _READS[reader]:
             yield "STORE", f"$JS.API.{request}", USERS[reader], f"{API_PREFIX}.{request}", extra
     for reader, request, extra in _READS_OF_ONE:
         yield "STORE", f"$JS.API.{request}", USERS[reader], f"{API_PREFIX}.{request}", extra
     for writer in _WRITERS:
         for subject in (f"table.*.*.{writer}.*", f"heads.{writer}.*.*"):
             yield "STORE", subject, USERS[writer], subject, {}
-    yield "STORE", "refused.*.*", USERS["table"], "refused.*.*", {}
+    for user, subject in (
+        ("table", "refused.*.*"),
+        ("cashier", "ledger.house.*.cashier.*"),
+        ("cashier", "ledger_heads.cashier.house.*"),
+        ("cashier", "ledger_refused.house.*"),
+    ):
+        yield "STORE", subject, USERS[user], subject, {}
     for owner, subject, account, extra in _ANSWERS:
         yield owner, subject, account, subject, extra
 

@@ -1,7 +1,8 @@
 """The streams: the only place where they are described, created and checked.
 
 `TABLES` is the log and keeps everything. `HEADS` keeps the last few heads that each service saw of each table,
-`REFUSALS` the refused commands of the last weeks. The deploy role creates them, once; everybody else compares what
+`REFUSALS` the refused commands of the last weeks. `LEDGER`, `LEDGER_HEADS` and `LEDGER_REFUSALS` are the same of the
+cashier's accounts. The deploy role creates them, once; everybody else compares what
 is there with what is written here and refuses to work on anything else. Nothing here ever edits a stream.
 """
 
@@ -15,11 +16,18 @@ from nats.js import JetStreamContext
 from nats.js.api import DiscardPolicy, RePublish, RetentionPolicy, StorageType, StreamConfig, StreamState
 from nats.js.errors import NotFoundError
 
+from services.bus.archives import OF_LEDGERS, OF_TABLES, Archive
+
+ARCHIVES: Final = (OF_TABLES, OF_LEDGERS)
+
 logger: Final = structlog.get_logger(__name__)
 
-TABLES: Final = "TABLES"
-HEADS: Final = "HEADS"
-REFUSALS: Final = "REFUSALS"
+TABLES: Final = OF_TABLES.log
+HEADS: Final = OF_TABLES.heads
+REFUSALS: Final = OF_TABLES.refusals
+LEDGER: Final = OF_LEDGERS.log
+LEDGER_HEADS: Final = OF_LEDGERS.heads
+LEDGER_REFUSALS: Final = OF_LEDGERS.refusals
 
 HEADS_KEPT: Final = 5
 REFUSALS_BYTES_MAX: Final = 256 * 1024 * 1024
@@ -37,6 +45,9 @@ _WITHOUT: Final = {
     TABLES: "there was a log: verify all tables, and repair those that are halted",
     HEADS: "there is a log: commits that it lost at its end cannot be missed",
     REFUSALS: "there is a log: refusals of before may be gone",
+    LEDGER: "there was a ledger: what is not found again of it is lost, and so are the accounts that it told of",
+    LEDGER_HEADS: "there is a ledger: commits that it lost at its end cannot be missed",
+    LEDGER_REFUSALS: "there is a ledger: refusals of before may be gone",
 }
 """What it means that a stream had to be created though another one was in use; `messages` were found again."""
 
@@ -51,7 +62,7 @@ class StreamDiffers(Exception):
 
 def streams(replicas: int) -> tuple[StreamConfig, ...]:
     """How every stream must be, on so many servers."""
-    return tuple(_whole(each, replicas) for each in (_tables(), _heads(), _refusals()))
+    return tuple(_whole(each, replicas) for of in ARCHIVES for each in (_log(of), _heads(of), _refusals(of)))
 
 
 async def ensure(context: JetStreamContext, replicas: int, *, new_log: bool = False, known: Iterable[str] = ()) -> None:
@@ -59,21 +70,28 @@ async def ensure(context: JetStreamContext, replicas: int, *, new_log: bool = Fa
 
     A log that is not there, though something tells that it was, is lost and not new: it is created with `new_log`
     alone. `known` says what else tells so, besides the other streams. Where the log's files are there, and only their
-    description was damaged, the server takes them up again.
+    description was damaged, the server takes them up again. A room of an earlier release has no ledger yet: of that
+    only its own streams tell.
     """
     found = {_name(wanted): await _state(context, _name(wanted)) for wanted in streams(replicas)}
-    used = [f"stream {name} was in use" for name, state in found.items() if state is not None and state.last_seq]
-    told = [*used, *known]
-    if found[TABLES] is None and told and not new_log:
-        raise StreamDiffers(f"stream {TABLES} does not exist, though {', and '.join(told)}: {LOST}")
-    for wanted in streams(replicas):
+    used = {name: f"stream {name} was in use" for name, state in found.items() if state is not None and state.last_seq}
+    for archive in ARCHIVES:
+        own = [said for name, said in used.items() if name in (archive.log, archive.heads, archive.refusals)]
+        told = [*used.values(), *known] if archive is OF_TABLES else own
+        if found[archive.log] is None and told and not new_log:
+            raise StreamDiffers(f"stream {archive.log} does not exist, though {', and '.join(told)}: {LOST}")
+        for wanted in (_log(archive), _heads(archive), _refusals(archive)):
+            if found[_name(wanted)] is None:
+                await _create(context, _whole(wanted, replicas), anew=bool(told))
+    await check(context, replicas, tuple(found))
+
+
+async def _create(context: JetStreamContext, wanted: StreamConfig, *, anew: bool) -> None:
+    created = (await context.add_stream(wanted)).state
+    await context.update_stream(wanted)  # a damaged description is written anew by a change alone
+    if anew:
         name = _name(wanted)
-        if found[name] is None:
-            created = (await context.add_stream(wanted)).state
-            await context.update_stream(wanted)  # a damaged description is written anew by a change alone
-            if told:
-                logger.error("stream_created_anew", stream=name, messages=created.messages, reason=_WITHOUT[name])
-    await check(context, replicas)
+        logger.error("stream_created_anew", stream=name, messages=created.messages, reason=_WITHOUT[name])
 
 
 async def _state(context: JetStreamContext, name: str) -> StreamState | None:
@@ -110,24 +128,28 @@ def differences(wanted: StreamConfig, found: StreamConfig) -> Iterator[str]:
                 yield f"stream {wanted.name}: {field.name} must be {_said(expected)}, and is {_said(actual)}"
 
 
-def _tables() -> StreamConfig:
+def _log(archive: Archive) -> StreamConfig:
     parts = ".".join(f"{{{{wildcard({part})}}}}" for part in range(1, 5))
+    stored = f"{archive.roots.stored}.*.*.*.*"
     return StreamConfig(
-        name=TABLES,
-        subjects=["table.*.*.*.*"],
+        name=archive.log,
+        subjects=[stored],
         discard=DiscardPolicy.NEW,
         deny_delete=True,  # one message; whole tables can be purged, by the deploy role, once they are exported
-        republish=RePublish(src="table.*.*.*.*", dest=f"fact.{parts}"),
+        republish=RePublish(src=stored, dest=f"{archive.roots.sent_on}.{parts}"),
     )
 
 
-def _heads() -> StreamConfig:
-    return StreamConfig(name=HEADS, subjects=["heads.*.*.*"], max_msgs_per_subject=HEADS_KEPT)
+def _heads(archive: Archive) -> StreamConfig:
+    return StreamConfig(name=archive.heads, subjects=[f"{archive.roots.heads}.*.*.*"], max_msgs_per_subject=HEADS_KEPT)
 
 
-def _refusals() -> StreamConfig:
+def _refusals(archive: Archive) -> StreamConfig:
     return StreamConfig(
-        name=REFUSALS, subjects=["refused.*.*"], max_bytes=REFUSALS_BYTES_MAX, max_age=REFUSALS_AGE_S_MAX
+        name=archive.refusals,
+        subjects=[f"{archive.roots.refused}.*.*"],
+        max_bytes=REFUSALS_BYTES_MAX,
+        max_age=REFUSALS_AGE_S_MAX,
     )
 
 

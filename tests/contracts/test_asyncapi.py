@@ -11,7 +11,7 @@ from contracts import schema, subjects
 from contracts.events import EMITTERS, SERVICES
 from contracts.schema.channels import ANSWERS, message_name
 from contracts.schema.groups import GROUPS, structs
-from contracts.subjects import ActorKind
+from contracts.subjects import LEDGERS, ActorKind
 from services.bus.accounts import USERS, accounts
 
 FILES: Final[dict[str, Any]] = {path.name: json.loads(path.read_text()) for path in schema.FOLDER.glob("*.json")}
@@ -19,6 +19,8 @@ DOCUMENT: Final[dict[str, Any]] = FILES["asyncapi.json"]
 CHANNELS: Final[dict[str, Any]] = DOCUMENT["channels"]
 OPERATIONS: Final[dict[str, Any]] = DOCUMENT["operations"]
 MESSAGES: Final[dict[str, Any]] = DOCUMENT["components"]["messages"]
+SENT: Final = {"commands", "queries", "outcomes", "commit", "views", "account_commands", "ledger"}
+"""Groups whose structs are messages, or parts of some."""
 NOT_SENT: Final = {"Cause"}
 """Structs of the groups that are no message: parts of one."""
 
@@ -100,15 +102,10 @@ def test_every_message_is_sent_on_a_channel() -> None:
 
 
 def test_every_command_query_answer_view_and_commit_is_a_message() -> None:
-    whole = {
-        struct
-        for group in GROUPS
-        if group.name in {"commands", "queries", "outcomes", "commit", "views"}
-        for struct in structs(group)
-    }
+    whole = {struct for group in GROUPS if group.name in SENT for struct in structs(group)}
     inside = {
         each.rpartition("/")[2]
-        for file in ("commands.json", "queries.json", "outcomes.json", "commit.json", "views.json")
+        for file in (f"{group.name}.json" for group in GROUPS if group.name in SENT)
         for struct, definition in FILES[file]["$defs"].items()
         if "anyOf" not in definition
         for each in references(definition)
@@ -132,11 +129,17 @@ def test_the_addresses_are_the_subjects() -> None:
         "heads": subjects.heads("service", "room", "table"),
         "refused": subjects.refused("room", "table"),
         "command": subjects.command("room", "table", "player", "name").replace(".player.", ".kind."),
-        "query_table": subjects.query("table", "room", "table", "player", "name").replace(".player.", ".kind."),
+        "query_table": subjects.query("table", "room", "table", "player", "name").replace(".player.", ".asker."),
         "query_cards": subjects.query("cards", "room", "table", "player", "name"),
         "query_hands": subjects.query("hands", "room", "table", "player", "name"),
         "query_key": subjects.query("key", "room", "table", "operator", "name"),
         "query_log": subjects.query("log", "room", "table", "operator", "name"),
+        "ledger": subjects.guarded("house", "ledger", "cashier", "entry", LEDGERS).subject,
+        "entry": subjects.fact_pattern("house", "ledger", "cashier", "entry", LEDGERS),
+        "ledger_heads": subjects.heads("cashier", "house", "ledger", LEDGERS),
+        "ledger_refused": subjects.refused("house", "ledger", LEDGERS),
+        "cashier": subjects.command("house", "ledger", "lobby", "name", LEDGERS).replace(".lobby.", ".payer."),
+        "query_account": subjects.query("account", "house", "ledger", "lobby", "name").replace(".lobby.", ".payer."),
         "answer": None,
         "view_public": subjects.public_view("room", "table"),
         "view_player": subjects.player_view("room", "table", "player"),
@@ -146,7 +149,7 @@ def test_the_addresses_are_the_subjects() -> None:
 def test_every_subject_family_has_its_channel() -> None:
     """The families are those at the top of contracts/subjects.py."""
     families = set(re.findall(r"^    (\w+)\.<?\w+", subjects.__doc__ or "", flags=re.MULTILINE))
-    assert len(families) == 7
+    assert len(families) == 12
     assert {channel["address"].split(".")[0] for channel in CHANNELS.values() if channel["address"]} == families
 
 
@@ -159,7 +162,7 @@ def test_the_parameters_list_who_and_what_there_is() -> None:
 
 def test_whoever_asks_gets_one_of_the_answers_named() -> None:
     """Commands and queries are requests: exactly they have a reply, on the reply subject of the request."""
-    asked = {name for name in CHANNELS if name == "command" or name.startswith("query_")}
+    asked = {name for name in CHANNELS if name in ("command", "cashier") or name.startswith("query_")}
     replies = {
         operation["channel"]["$ref"].removeprefix("#/channels/"): operation["reply"]
         for operation in OPERATIONS.values()
@@ -199,9 +202,13 @@ def described() -> dict[str, set[tuple[str, str]]]:
             subject = f"table.*.*.{service}.*"
         if does == "send" and subject.split(".")[0] == "heads":
             subject = f"heads.{service}.*.*"
-        if subject.startswith(("heads.*", "refused.")) and does == "receive":
+        if does == "send" and subject.split(".")[0] == "command":
+            subject = f"command.*.*.{service}.*"
+        if subject.startswith(("heads.*", "refused.", "ledger_heads.", "ledger_refused.")) and does == "receive":
             continue  # read from a stream, by requests to the server
-        kinds = ("player", "lobby", "operator") if "{kind}" in address else ("",)
+        whose = re.search(r"\{(kind|asker|payer)\}", address)
+        told_apart = whose is not None and does == "answers"
+        kinds = DOCUMENT["components"]["parameters"][whose[1]]["enum"] if whose is not None and told_apart else [""]
         for kind in kinds:
             found[USERS[service]].add((does, re.sub(r"\.\*\.\*$", f".{kind}.*", subject) if kind else subject))
     return dict(found)
@@ -211,14 +218,16 @@ def granted() -> dict[str, set[tuple[str, str]]]:
     """The same by the accounts: what a service exports it answers or shows, what it imports it sends or follows."""
     block = accounts(dict.fromkeys(USERS, "secret"))
     found: dict[str, set[tuple[str, str]]] = defaultdict(set)
-    for service in (*SERVICES, "views", "replay"):
+    for service in (*SERVICES, "cashier", "views", "replay"):
         account = USERS[service]
         for export in block[account]["exports"]:
             found[account].add(("answers", export["service"]) if "service" in export else ("send", export["stream"]))
         for each in block[account]["imports"]:
             subject = (each.get("service") or each["stream"])["subject"]
             if "stream" in each:
-                found[account].add(("receive", subject.replace("fact.>", "fact.*.*.*.*")))
+                found[account].add(
+                    ("receive", subject.replace("fact.>", "fact.*.*.*.*").replace("entry.>", "entry.house.*.cashier.*"))
+                )
             elif not subject.startswith("$JS."):
                 found[account].add(("send", subject))
     return dict(found)
