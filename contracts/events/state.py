@@ -10,7 +10,7 @@ from contracts.subjects import ActorKind
 
 type Action = Literal["fold", "check", "call", "bet", "raise"]
 type PostKind = Literal["ante", "small_blind", "big_blind", "new_player_blind", "dead_blind", "straddle"]
-type Owed = Literal["none", "new", "missed_big", "missed_small", "missed_both"]
+type Owed = Literal["none", "new", "missed_big", "missed_small", "missed_both", "skipped"]
 type TableStatus = Literal["open", "paused", "closed"]
 
 
@@ -26,7 +26,8 @@ class SeatRecord(Data, frozen=True):
 
     `sitting_out` players are not dealt in. `away` and `leaving` were asked for during a hand and take effect at the
     player's next decision and at the hand's end (R119, R120); `timed_out`: away because the time ran out (R116). `owes`
-    and `choice` say which blinds are missed and whether the player posts them or waits for the big blind (R21, R25).
+    and `choice` say which blinds are missed and whether the player posts them or waits for the big blind (R21, R25);
+    `skipped`, in good standing, was passed over by the big blind and posts it in the next hand (R28; from rules 2 on).
     `sat` numbers the order of sitting down. `request` is the number of a top-up that the cashier has not answered yet,
     and `requested` its amount. `time_bank` is what is left of it, `bank_hands` counts the hands since it was refilled
     (R117). `sat_out_at` says since when the player sits out, `missed` counts the big blinds missed since (R11).

@@ -65,7 +65,7 @@ class _Posting:
 
     def out_of_turn(self, seat: Seat, owed: Owed, config: TableConfig) -> None:
         """Takes what a new or returning player owes: the big blind live, then the small one dead (R21, R25)."""
-        if owed in ("new", "missed_big", "missed_both"):
+        if owed in ("new", "missed_big", "missed_both", "skipped"):
             self.post(seat, "new_player_blind", config.stakes.big_blind)
         if owed in ("missed_small", "missed_both"):
             self.post(seat, "dead_blind", config.stakes.small_blind, live=False)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from hashlib import sha256
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from contracts.data import Seat
 from contracts.events.state import Owed, Positions, SeatRecord
@@ -12,8 +12,12 @@ from services.aggregate.table import Table
 from services.table.betting.turn import clockwise
 from services.table.missed_blinds import missed, skipped
 
-DEAD_PLACES_FROM_RULES = 2
+DEAD_PLACES_FROM_RULES: Final = 2
 """From these rules on a hand says where a dead small blind would stand, and nobody comes in on a dead button."""
+SKIPPED_FROM_RULES: Final = 2
+"""From these rules on who was passed over by the big blind is in good standing, and may have the button."""
+GOOD_STANDING: Final[tuple[Owed, ...]] = ("none", "skipped")
+"""Who owes no blind, but for one that somebody else's leaving took the turn of (R14, R28)."""
 
 
 class Seating(NamedTuple):
@@ -40,7 +44,7 @@ def seating(table: Table) -> Seating | None:
     ready = players_ready(table)
     if len(ready) < PLAYERS_TO_START:
         return None
-    good = [record.seat for record in ready if record.owes == "none"]
+    good = [record.seat for record in ready if record.owes in GOOD_STANDING]
     if len(good) < PLAYERS_TO_START:
         return _fresh_start(table, ready)
     if table.last is None:
@@ -134,6 +138,8 @@ def _posts(table: Table, record: SeatRecord, button: Seat, big: Seat) -> bool:
 
     Nor on the button, where that is not a player's: before rules 2 a newcomer to its seat could.
     """
+    if record.owes == "skipped":
+        return clockwise(record.seat, button) > clockwise(big, button)
     owing = record.owes != "none" and record.choice == "post"
     if record.seat == button and _options(table).rules >= DEAD_PLACES_FROM_RULES:
         return False
@@ -147,8 +153,9 @@ def _seated(table: Table, ready: list[SeatRecord], good: list[Seat], positions: 
     extra = {record.seat: record.owes for record in ready if not heads_up and _posts(table, record, button, big)}
     dealt = tuple(sorted({*good, big, *extra}))
     owes = {record.seat: missed(record, table.last, positions) for record in table.seats.values()}
-    owes |= dict.fromkeys(dealt, "none")
+    owes |= {seat: "none" for seat in dealt if heads_up or seat in extra or seat == big or owes[seat] != "skipped"}
     if _options(table).skipped_blind_policy == "post" and table.last is not None:
-        owes |= dict.fromkeys(skipped(good, table.last, positions), "missed_big")
+        named: Owed = "skipped" if _options(table).rules >= SKIPPED_FROM_RULES else "missed_big"
+        owes |= dict.fromkeys(skipped(good, table.last, positions), named)
     waiting = tuple(record.seat for record in ready if record.seat not in dealt)
     return Seating(positions, dealt, waiting, extra, owes, fresh=False)

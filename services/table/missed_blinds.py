@@ -11,7 +11,7 @@ def missed(record: SeatRecord, last: Positions | None, now: Positions) -> Owed:
     """All that a seated player owes once the blinds have moved from `last` to `now`; never more than one of each."""
     if last is None or not record.sitting_out or record.owes in ("new", "missed_both"):
         return record.owes
-    big = record.owes == "missed_big" or _moved_past(record.seat, last.big_blind, now.big_blind)
+    big = record.owes in ("missed_big", "skipped") or _moved_past(record.seat, last.big_blind, now.big_blind)
     small = record.owes == "missed_small" or _moved_past(
         record.seat, _small(last, last.button), _small(now, last.big_blind)
     )
