@@ -204,9 +204,9 @@ def _show(found: Report) -> None:
         currency = _currency(total.money, total.currency)
         print(f"{currency}: {total.rake} of {total.pots} in {total.hands} hands")
         if total.voided:
-            print(f"  {total.voided} hands voided, {total.returned} of rake returned")
+            print(f"  hands voided: {total.voided}, rake returned: {total.returned}")
         if total.unfinished:
-            print(f"  {total.unfinished} of it from hands that have not ended")
+            print(f"  of hands that have not ended: {total.unfinished}")
     if not found.totals:
         print("no hand was raked")
 
