@@ -14,7 +14,7 @@ from cyclopts import Parameter, validators
 
 from contracts import subjects
 from contracts.codec import decode, decode_outcome, encode
-from contracts.commands import AnyCommand
+from contracts.commands import AnyCommand, VoidHand
 from contracts.data import Id
 from contracts.outcomes import Accepted, Outcome, Rejected
 from contracts.plain import Faulty, read
@@ -33,6 +33,9 @@ OPERATOR: Final = "operator"
 """The user, and the name, under which this command line sends commands."""
 TRIES_MAX: Final = 15
 """So often a command is sent, about a second apart, before nobody is said to answer."""
+
+HANDS_TRIED_MAX: Final = 3
+"""A command is made again, for a newer hand, so often that a table which is played fast is caught."""
 
 type Json = Annotated[bool, Parameter(name="--json", negative=(), help="Print one JSON document.")]
 type Why = Annotated[str, Parameter(help="Why: it stays in the log.")]
@@ -68,25 +71,40 @@ async def ask(
 
     Raises `WrongArgument` for fields that no such command has, `CannotRead` where there is no answer.
     """
-    key, name = again.id or f"cli-{uuid4().hex}", table_name(table)
-    command_of(kind, {**fields, "id": key})  # before anybody is asked
+    again, name = Again(id=again.id or f"cli-{uuid4().hex}", hand=again.hand), table_name(table)
+    command_of(kind, {**fields, "id": again.id})  # before anybody is asked
     async with connected(await served(where), OPERATOR) as client:
         mailbox = await Mailbox.open(client)
-        hand = again.hand if again.hand is not None else await _hand_of(mailbox, where.room, name)
-        command = command_of(kind, {**fields, "id": key, "hand": hand})
         room = RoomClient(client, mailbox, "operator", Line(OPERATOR))
-        try:
-            outcome = await room.command(where.room, name, OPERATOR, command, tries=TRIES_MAX)
-        except NoOutcome as error:
-            raise CannotRead(
-                f"no answer from table {name}, so nobody knows whether the command was taken; "
-                f"to send the same again: --id {key} --hand {hand}"
-            ) from error
+        hand = again.hand if again.hand is not None else await _hand_of(mailbox, where.room, name)
+        command = command_of(kind, {**fields, "id": again.id, "hand": hand})
+        outcome = await _sent(room, where.room, name, command)
+        for _ in range(0 if again.hand is not None or kind is VoidHand else HANDS_TRIED_MAX):
+            newer = _hand_instead(outcome)
+            if newer is None:
+                break
+            command = command_of(kind, {**fields, "id": again.id, "hand": newer})
+            outcome = await _sent(room, where.room, name, command)
     if json:
         print_json({"room": where.room, "table": name, "command": command, "outcome": outcome})
     else:
         print_lines(told(name, command, outcome))
     return 0 if isinstance(outcome, Accepted) else REFUSED
+
+
+async def _sent(client: RoomClient, room: Id, table: Id, command: AnyCommand) -> Outcome:
+    try:
+        return await client.command(room, table, OPERATOR, command, tries=TRIES_MAX)
+    except NoOutcome as error:
+        raise CannotRead(
+            f"no answer from table {table}, so nobody knows whether the command was taken; "
+            f"to send the same again: --id {command.id} --hand {command.hand}"
+        ) from error
+
+
+def _hand_instead(outcome: Outcome) -> int | None:
+    """The table's hand, where it was played on so fast that the command came from too old a one."""
+    return outcome.allowed.hand if isinstance(outcome, Rejected) and outcome.code == "stale" else None
 
 
 def command_of(kind: type[AnyCommand], fields: Mapping[str, Any]) -> AnyCommand:

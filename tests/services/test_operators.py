@@ -14,7 +14,7 @@ from contracts.commands import Act, PauseTable
 from contracts.events.seats import StackAdjusted
 from contracts.events.table import HandVoided, PlayerLeft
 from contracts.games import Options, TableConfig
-from contracts.outcomes import Accepted, Rejected
+from contracts.outcomes import Accepted, Allowed, Rejected
 from contracts.queries import PublicTable
 from services.bus.settings import Settings
 from services.command_line import asking, commands
@@ -247,6 +247,51 @@ async def test_the_same_bytes_are_sent_until_there_is_an_answer(
         ran = await croupier(house.settings)("pause", "T1", "--id", "p", "--hand", 4, "--reason", "why")
         assert (ran.code, ran.out.splitlines()[0]) == (0, "Table T1: pause_table accepted at hand 4, commit 7")
         assert bodies == [encode(PauseTable(id="p", hand=4, reason="why"))] * 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hands"),
+    [
+        (("pause",), [0, 9]),
+        (("void", *REASON), [0]),
+        (("pause", "--hand", 7), [7]),
+    ],
+)
+async def test_a_table_that_is_played_fast_is_caught_but_for_the_one_hand_that_is_meant(
+    tmp_path: Path, croupier: Callable[[Settings], Croupier], arguments: tuple[object, ...], hands: list[int]
+) -> None:
+    """The views may lag by a hand or two; only `void`, and who says --hand, means that hand and no other."""
+    async with a_room(tmp_path, ("views",)) as house:
+        table = await house.caller("table")
+        seen: list[int] = []
+
+        async def answer(message: Msg) -> None:
+            hand = msgspec.json.decode(message.data).get("hand", 0)
+            seen.append(hand)
+            stale = Rejected(code="stale", message="too late", allowed=Allowed(hand=9))
+            said = Accepted(id="p", n=7, head="0" * 64) if hand == 9 else stale
+            await table.client.publish(message.reply, encode(said))
+
+        await table.client.subscribe(f"command.{ROOM}.T1.operator.operator", cb=answer)
+        await table.client.flush()
+        name, *options = arguments
+        ran = await croupier(house.settings)(name, "T1", *options)
+        assert (ran.code, seen) == (0 if hands[-1] == 9 else 1, hands)
+
+
+@pytest.mark.slow
+def test_the_rake_of_a_demo_is_the_rake_that_the_demo_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """R114: by each of the four, from the log of a room in which a hand was voided too."""
+    assert commands.run(["demo", "--hands", "6", "--tables", "nlhe,lo8", "--data", str(tmp_path), "--json"]) == 0
+    rake = msgspec.json.decode(capsys.readouterr().out.splitlines()[-1])["rake"]
+    assert rake > 0
+    for by in ("day", "table", "player", "schedule"):
+        assert commands.run(["rake", "--by", by, "--data", str(tmp_path), "--json"]) == 0
+        found = msgspec.json.decode(capsys.readouterr().out)
+        assert sum(line["rake"] for line in found["lines"]) == rake
+        assert [(total["rake"], total["unfinished"]) for total in found["totals"]] == [(rake, 0)]
 
 
 async def test_who_gets_no_answer_is_told_how_to_send_the_same_again(
