@@ -4,7 +4,10 @@ from importlib.resources import files
 from typing import Any, Final
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from contracts.codec import decode, encode
 from contracts.games import BuyIn, Limit, RakeBand, RakeSchedule, Stakes, TableConfig
 from contracts.plain import Faulty
 from services.rake import schedules
@@ -196,6 +199,53 @@ def test_a_field_with_a_value_that_it_cannot_have_is_named_with_what_is_accepted
     assert said[0].startswith(f"{field}: ")
     assert " is not accepted; " in said[0]
     assert said[0].endswith(" is")
+
+
+OF_FAMILIES: Final[dict[str, str]] = {
+    "family": 'family = "house"',
+    "version": "version = 2",
+    "limits": 'limits = ["no_limit"]',
+    "stake": 'stake = "big_blind"',
+    "mode": 'mode = "step"',
+    "schedules[0].id": 'id = "house-low"',
+    "schedules[0].lowest": "lowest = 100",
+    "schedules[0].highest": "highest = 500",
+    "schedules[0].bands": "bands = [{ players = [2, 10], step_pot = 100, step_rake = 5 }]",
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+@pytest.mark.parametrize("field", OF_FAMILIES)
+def test_a_field_of_a_family_is_named_in_the_same_way(field: str, wrong: str) -> None:
+    name = OF_FAMILIES[field].split(" ")[0]
+    wrong = {"family": "'no/such'", "schedules[0].id": "'no/such'"}.get(field, wrong) if "such" in wrong else wrong
+    if field in ("limits", "schedules[0].bands") and wrong == "[]":
+        return  # an empty list has a sentence of its own
+    (said,) = faults(FAMILY.replace(OF_FAMILIES[field], f"{name} = {wrong}", 1))
+    assert said.startswith(f"{field}: ")
+    assert " is not accepted; " in said
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    text=st.sampled_from([ALONE, FAMILY]),
+    at=st.floats(0, 1, exclude_max=True),
+    cut=st.integers(0, 12),
+    put=st.text(alphabet="[]{}=\"'\n ,.-0123456789abcpx_", max_size=8),
+)
+def test_a_file_with_a_slip_is_refused_or_is_a_family_that_a_table_can_have(
+    text: str, at: float, cut: int, put: str
+) -> None:
+    """Nothing but `Faulty` is raised; and what is read crosses the bus as it is."""
+    start = int(at * len(text))
+    try:
+        found = family_of(text[:start] + put + text[start + cut :])
+    except Faulty as faulty:
+        said = faulty.faults
+        assert said
+        return
+    for schedule in map(found.schedule, found.schedules):
+        assert decode(encode(schedule), RakeSchedule) == schedule
 
 
 @pytest.mark.parametrize("required", ["id", "version", "mode", "bands[0].players"])
