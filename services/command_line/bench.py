@@ -10,19 +10,20 @@ from rich.console import Console
 from services.bus import logging
 from services.bus.settings import Settings
 
-PARTS: Final = "a,b,c,d"
+PARTS: Final = "a,b,c,d,e"
 NEEDED: Final = ("tests.bench", "pokerkit")
 
 
 def bench(*, only: str = PARTS, json: bool = False) -> int:
-    """Measures hands by the deciders, folds, play through all services, and idle tables; takes some minutes.
+    """Measures hands by the deciders, folds, play through all services, idle tables and accounts; takes some minutes.
 
     Runs from a checkout with the development dependencies only: what it measures against is there.
 
     Parameters
     ----------
     only
-        The parts, with commas between them: a (hands in memory), b (folds), c (play), d (idle tables and starts).
+        The parts, with commas between them: a (hands in memory), b (folds), c (play), d (idle tables and starts),
+        e (accounts).
     json
         Prints the report as JSON.
     """

@@ -144,7 +144,7 @@ def is_of_a_ledger(path: Path) -> bool:
 
 def ledger_lines(path: Path) -> Iterator[Message]:
     """The messages of an exported ledger. Raises `OSError`, `Unreadable`."""
-    for _, data in files.messages("main", path):
+    for data in files.lines(path):
         yield _subject_of(data), data
 
 

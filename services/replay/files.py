@@ -25,7 +25,13 @@ def subject_of(room: Id, data: bytes) -> str:
 
 
 def messages(room: Id, path: Path) -> Iterator[Message]:
-    """The messages of an exported log, line by line. Raises `OSError`.
+    """The messages of a table's exported log, line by line. Raises `OSError`, `Unreadable`."""
+    for data in lines(path):
+        yield subject_of(room, data), data
+
+
+def lines(path: Path) -> Iterator[bytes]:
+    """The commits of any exported log, as bytes. Raises `OSError`.
 
     Raises `Unreadable` for lines that a copy has changed, or put in: every commit's hash would be another.
     """
@@ -36,7 +42,7 @@ def messages(room: Id, path: Path) -> Iterator[Message]:
                 raise Unreadable(f"{path}: line {number} ends with CR and LF: those of an export end with LF alone")
             if not data:
                 raise Unreadable(f"{path}: line {number} is blank: each line of an export is a commit")
-            yield subject_of(room, data), data
+            yield data
 
 
 def table_of(path: Path) -> Id:

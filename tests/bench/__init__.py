@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Final
 
-from tests.bench import folding, hands, idle, playing
+from tests.bench import folding, hands, idle, playing, reconciling
 from tests.bench.report import Line, Report, report
 from tests.bench.sizes import WHOLE, Sizes
 
@@ -17,6 +17,7 @@ PARTS: Final[dict[str, Callable[[Sizes], Awaitable[list[Line]]]]] = {
     "b": folding.measure,
     "c": playing.measure,
     "d": idle.measure,
+    "e": reconciling.measure,
 }
 """What is measured, by the letter that `--only` takes."""
 

@@ -14,6 +14,7 @@ SECTIONS: Final = {
     "b": "Commits folded from the server, beside counting them",
     "c": "Play through the services, beside raw appends",
     "d": "Idle tables, starts and recovery",
+    "e": "Accounts",
 }
 
 

@@ -4,7 +4,10 @@ import msgspec
 
 
 class Sizes(msgspec.Struct, frozen=True, kw_only=True):
-    """`runs` of (a) and (b), `plays` of (c) and (d); `hands` in memory a run; `commits` to fold; tables; seconds."""
+    """`runs` of (a) and (b), `plays` of (c) and (d); `hands` in memory a run; `commits` to fold; tables; seconds.
+
+    `entries` of a ledger are those of (e).
+    """
 
     runs: int = 5
     hands: int = 150
@@ -16,9 +19,20 @@ class Sizes(msgspec.Struct, frozen=True, kw_only=True):
     raw_s: float = 2.0
     idle: int = 10_000
     recovered: int = 1_000
+    entries: int = 1_000_000
 
 
 WHOLE = Sizes()
 TINY = Sizes(
-    runs=1, hands=3, commits=100, plays=1, tables=2, warm_up_s=0.2, play_s=0.5, raw_s=0.2, idle=10, recovered=3
+    runs=1,
+    hands=3,
+    commits=100,
+    plays=1,
+    tables=2,
+    warm_up_s=0.2,
+    play_s=0.5,
+    raw_s=0.2,
+    idle=10,
+    recovered=3,
+    entries=1_000,
 )

@@ -30,6 +30,7 @@ MEASURED = {
         "from start to the first deal",
         "until 3 tables are served again",
     ],
+    "e": ["reconcile", "reconcile: processor", "reconcile: memory"],
 }
 
 
@@ -39,6 +40,13 @@ async def test_a_part_reports_all_that_it_measures(part: str) -> None:
     assert [line.what for line in found.lines] == MEASURED[part]
     assert all(line.value > 0 and line.beside and line.ratio for line in found.lines)
     assert msgspec.json.decode(msgspec.json.encode(found), type=Report) == found
+
+
+async def test_a_ledger_is_reconciled() -> None:
+    """The issue's bench: `reconcile` over many entries, in seconds and MB."""
+    found = await bench(["e"], TINY)
+    assert [line.what for line in found.lines] == MEASURED["e"]
+    assert all(line.value > 0 for line in found.lines)
 
 
 @pytest.mark.server
@@ -68,7 +76,7 @@ def test_a_report_is_shown_by_part() -> None:
 def test_an_unknown_part_is_refused() -> None:
     with pytest.raises(ValueError, match="not 'x'"):
         command(only="a,x")
-    assert sorted(PARTS) == ["a", "b", "c", "d"]
+    assert sorted(PARTS) == ["a", "b", "c", "d", "e"]
 
 
 def test_outside_a_checkout_the_command_says_so(
