@@ -7,7 +7,7 @@ from contracts.cards import SeatAmount
 from contracts.codec import encode
 from contracts.commit import Commit
 from contracts.events.cashier import CashedOut, ChipsBought, LedgerOpened, Posting, RakeCredited
-from contracts.events.table import HandEnded, PlayerLeft, PlayerSeated
+from contracts.events.table import HandEnded, HandVoided, PlayerLeft, PlayerSeated
 from contracts.ledger import LedgerCommit
 from services.accounting.matching import Difference
 from services.accounting.reconciliation import SEEN_WITHIN, Day, Reconciliation
@@ -130,6 +130,21 @@ def test_who_sits_with_chips_that_were_never_paid_for_is_found() -> None:
     found = reconciled(played.books.commits, [(one, changed(commits, n, index, record=record)), other])
     assert first(found.differences) == ("main/T1", n, "table.main.T1")
     assert "paid for" in found.differences[0].message
+
+
+def test_a_cancelled_hand_that_moved_chips_is_found() -> None:
+    """R121: each stack is what it was before the hand; the difference names the hand."""
+    played = evening()
+    one = played.stands[0]
+    n = one.void().n
+    assert reconciled(played.books.commits, logs(played)).differences == ()
+    (_, commits), other = logs(played)
+    voided = commits[n - 1].events[0]
+    assert isinstance(voided, HandVoided)
+    seats = tuple(replace(record, stack=record.stack + 1) for record in voided.seats)
+    found = reconciled(played.books.commits, [(one, changed(commits, n, 0, seats=seats)), other])
+    assert first(found.differences) == ("main/T1", n, "table.main.T1")
+    assert "cancelled (R121)" in found.differences[0].message
 
 
 def test_an_entry_that_is_missing_is_found_where_the_table_asked_for_it() -> None:

@@ -19,7 +19,15 @@ from contracts.events.seats import (
     TopUpRequested,
 )
 from contracts.events.state import Reservation, SeatRecord
-from contracts.events.table import HandEnded, PlayerLeft, PlayerSeated, TableClosed, TableOpened, TablePaused
+from contracts.events.table import (
+    HandEnded,
+    HandVoided,
+    PlayerLeft,
+    PlayerSeated,
+    TableClosed,
+    TableOpened,
+    TablePaused,
+)
 from contracts.games import BuyIn, Stakes, TableConfig
 from services.aggregate.fold import commit_of, fold
 from services.aggregate.movements import is_for_the_cashier
@@ -176,6 +184,19 @@ class Stand:
             if record.top_up
         ]
         self.append(ended, *queued)
+
+    def void(self) -> Commit:
+        """A hand is cancelled: every stack is as it was, and a queued top-up comes in after it."""
+        voided = HandVoided(
+            number=self.table.hands + 1,
+            seats=tuple(self.table.seats.values()),
+            last=None,
+            started_at=self.at,
+            voided_at=self.at,
+            rake_returned=(4,),
+        )
+        queued = [self._let_in(record, record.top_up) for record in self.table.seats.values() if record.top_up]
+        return self.append(voided, *queued)
 
     def leave(self, seat: int) -> None:
         self.append(*self._left(self.table.seats[seat]))

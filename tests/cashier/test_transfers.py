@@ -235,6 +235,47 @@ def test_rake_is_credited_hand_by_hand() -> None:
     assert kept.ledger.balance("table.main.T1") == 197
 
 
+def test_the_rake_of_a_cancelled_hand_was_never_credited() -> None:
+    """R121, R122: a hand is cancelled as a whole and its rake is 0; what waited for its end comes in all the same."""
+    kept, stand = seated(100)
+    before = balances(kept)
+    stand.void()
+    assert pay(kept, stand) == ()
+    assert balances(kept) == before
+    request = stand.ask_top_up(SEAT, 150)
+    pay(kept, stand)
+    tell(kept, stand)
+    if request % 2:
+        stand.void()
+    (*_, returned) = pay(kept, stand)
+    assert isinstance(returned, ChipsReturned)
+    assert (returned.postings[1].amount, kept.ledger.balance("table.main.T1"), stand.held[-1]) == (50, 200, 200)
+    assert "rake" not in kept.ledger.balances
+
+
+@pytest.mark.parametrize("lost", range(4))
+def test_a_cashier_that_starts_anew_goes_on_where_its_log_ends(lost: int) -> None:
+    """R123: what is intact in the logs is resumed: however much was not stored yet, the same end is reached."""
+    kept, stand = rich("alice"), Stand()
+    stand.reserve("alice", 100)
+    pay(kept, stand)
+    tell(kept, stand)
+    paid = len(kept.commits)  # the table has been told of this one, so it was stored
+    for step in (lambda: stand.ask_top_up(SEAT, 40), lambda: stand.leave(SEAT), lambda: stand.reserve("alice", 5000)):
+        pay(kept, stand)
+        step()
+    pay(kept, stand)
+    assert len(kept.commits) == paid + 4
+    again = Books()
+    for commit in kept.commits[: len(kept.commits) - lost]:
+        again.append(*commit.events, cause=commit.cause)
+    pay(again, stand)
+    on_the_way = sum(answer.amount for answer in again.ledger.table("main", "T1").answers.values() if answer.paid)
+    assert again.ledger.balance("table.main.T1") == stand.held[-1] + on_the_way == 5000
+    assert balances(again) == balances(kept)
+    assert again.ledger.tables == kept.ledger.tables
+
+
 def test_a_corrected_stack_comes_from_suspense_or_goes_there() -> None:
     """R124: what an operator adjusts at a table is an entry of its own, to be explained by a correction later."""
     kept, stand = seated(100)
