@@ -86,11 +86,11 @@ class Service:
         `subject` has `{room}` in the place of the room. What asks for an answer on a subject that is no inbox is
         dropped, and so is everything while the process has just stood still.
         """
-        for room in self.process.settings.rooms:
-            self.broker.subscriber(subject.format(room=room), queue=self.user, no_reply=True)(self._handler(handle))
+        for each in dict.fromkeys(subject.format(room=room) for room in self.process.settings.rooms):
+            self.broker.subscriber(each, queue=self.user, no_reply=True)(self._handler(handle))
 
-    def query(self, what: Question, answer: Answer) -> None:
-        """Answers the queries of one kind; a body that `answer` cannot decode is `malformed`."""
+    def query(self, what: Question, answer: Answer, room: str = "{room}") -> None:
+        """Answers the queries of one kind about a room; a body that `answer` cannot decode is `malformed`."""
 
         async def answered(asked: QuerySubject, reply: str, body: bytes) -> None:
             try:
@@ -113,7 +113,7 @@ class Service:
             self._answering.add(task)
             task.add_done_callback(self._answered)
 
-        self.answer(f"query.{what}.{{room}}.*.*.*", ask)
+        self.answer(f"query.{what}.{room}.*.*.*", ask)
 
     def _answered(self, task: asyncio.Task[None]) -> None:
         self._answering.discard(task)

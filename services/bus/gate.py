@@ -22,7 +22,7 @@ logger: Final = structlog.get_logger(__name__)
 
 REPLIES: Final = ("_R_.", "_INBOX.")
 """Where an answer may go: a reply subject is the asker's word, and must not be somebody else's subject."""
-REQUESTS: Final = ("command.", "query.")
+REQUESTS: Final = ("command.", "query.", "cashier.")
 WAITING_MAX: Final = 256
 """So many requests wait in front of one service."""
 PLAYER_WAITING_MAX: Final = 64

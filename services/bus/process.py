@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator, Callable
-from typing import Final
+from typing import Any, Final
 
 import structlog
 
@@ -40,6 +40,8 @@ class Process:
         self.clock = clock or Clock(utc_now, time.monotonic)
         self.seldom = Seldom()
         self.follower: TableFollower | None = None
+        self.beside: list[Follower[Any, Any]] = []
+        """Folds of other aggregates, which single services keep."""
         self.services: list[str] = []
         self.doubts: list[Callable[[], dict[str, str]]] = []
         """Each says why a service is not ready: a sentence for each part of it that is not as it must be."""
@@ -94,12 +96,13 @@ class Process:
         if (doubt := self._fold_doubt()) is not None:
             reasons["fold"] = doubt
         replicas = list(self.follower.replicas.values()) if self.follower is not None else []
+        beside = [each for follower in self.beside for each in follower.replicas.values()]
         return Health(
             ready=not reasons,
             reasons=reasons,
             services=self.services,
             tables=len(replicas),
-            halted={each.state.id: each.halted for each in replicas if each.halted is not None},
+            halted={each.state.id: each.halted for each in (*replicas, *beside) if each.halted is not None},
         )
 
     def _fold_doubt(self) -> str | None:

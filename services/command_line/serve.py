@@ -25,7 +25,7 @@ from services.bus.streams import ensure
 
 logger: Final = structlog.get_logger(__name__)
 
-SERVICES: Final = ("table", "dealer", "rake", "settlement", "views", "replay")
+SERVICES: Final = ("table", "dealer", "rake", "settlement", "cashier", "views", "replay")
 DEPLOY_PREFIX: Final = "$JS.API"
 KEYS_NAME: Final = "master-keys.json"
 """The dealer makes it when it first serves, and not before the log is there."""
@@ -117,7 +117,7 @@ def serve(  # noqa: PLR0913 - each is an option of the command
     http: int | None = None,
     new_log: bool = False,
 ) -> int:
-    """Runs services (table, dealer, rake, settlement, views, replay, or all) until SIGTERM.
+    """Runs services (table, dealer, rake, settlement, cashier, views, replay, or all) until SIGTERM.
 
     Parameters
     ----------

@@ -1,0 +1,86 @@
+"""How the cashier tells the tables: each command again for as long as it is wanted, and more and more seldom.
+
+Whoever wants a command says so every time it looks. Nobody waits for the answer: what a table has taken its log says.
+"""
+
+import asyncio
+from collections import OrderedDict
+from dataclasses import dataclass
+from math import inf
+from typing import Final
+
+import msgspec
+import structlog
+
+from contracts.codec import decode_outcome
+from contracts.outcomes import Rejected
+from services.bus.mailbox import Mailbox, NoAnswer, NobodyThere, NotSent
+
+logger: Final = structlog.get_logger(__name__)
+
+ANSWER_S: Final = 2.5
+"""A table holds a command for up to two seconds."""
+REST_S: Final = 0.2
+REST_S_MAX: Final = 5.0
+"""So long at most a command is not sent again, however often it was in vain."""
+FORGOTTEN_S: Final = 30.0
+"""A command that nobody wanted for so long is a new one."""
+UNDER_WAY_MAX: Final = 512
+"""So many are under way at the same time; the next is sent when somebody wants it again."""
+
+
+@dataclass
+class Asked:
+    """A command that was sent: not again before the loop time `until`; after an answer it rests for `rest_s`."""
+
+    until: float
+    rest_s: float
+    wanted: float
+
+
+class Asking:
+    """Sends commands on one connection."""
+
+    def __init__(self, mailbox: Mailbox) -> None:
+        self._mailbox = mailbox
+        self._asked: OrderedDict[tuple[str, bytes], Asked] = OrderedDict()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def ask(self, subject: str, body: bytes) -> None:
+        """Sends a command, unless it is under way or was sent a short while ago; never raises, never waits."""
+        now, key = asyncio.get_running_loop().time(), (subject, body)
+        self._forget(now)
+        asked = self._asked.setdefault(key, Asked(now, REST_S, now))
+        asked.wanted = now
+        self._asked.move_to_end(key)
+        if now < asked.until or len(self._tasks) >= UNDER_WAY_MAX:
+            return
+        asked.until = inf
+        task = asyncio.create_task(self._send(subject, body, asked))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def stop(self) -> None:
+        """Waits for no answer any more."""
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _send(self, subject: str, body: bytes, asked: Asked) -> None:
+        try:
+            outcome = decode_outcome((await self._mailbox.ask(subject, body, ANSWER_S)).data)
+        except (NoAnswer, NobodyThere, NotSent, msgspec.MsgspecError):
+            pass  # what is still wanted is sent again
+        else:
+            if isinstance(outcome, Rejected):
+                logger.info("table_declined", subject=subject, code=outcome.code, message=outcome.message)
+        finally:
+            asked.until = asyncio.get_running_loop().time() + asked.rest_s
+            asked.rest_s = min(asked.rest_s * 2, REST_S_MAX)
+
+    def _forget(self, now: float) -> None:
+        while self._asked:
+            oldest = next(iter(self._asked.values()))
+            if oldest.until == inf or now - oldest.wanted < FORGOTTEN_S:
+                return
+            self._asked.popitem(last=False)

@@ -1,0 +1,128 @@
+"""Buying in and leaving in a room with real services over a real server."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import pytest
+
+from contracts.account_commands import AnyAccountCommand, Deposit, FreezeAccount, OpenAccount, Withdraw
+from contracts.codec import decode, decode_outcome, encode
+from contracts.commands import AnyCommand, CloseTable, LeaveTable, OpenTable, PauseTable, TakeSeat, TopUp
+from contracts.ledger import HOUSE
+from contracts.outcomes import Accepted, Outcome, Rejected
+from contracts.queries import AccountQuery, AccountState, PublicTable
+from contracts.subjects import LEDGERS, command, query
+from services.command_line.serve import SERVICES
+from tests.services.room import ANSWER_S, CONFIG, ROOM, Caller, Room, a_room
+
+pytestmark = pytest.mark.server
+
+LEDGER: Final = "real-USD"
+CASH: Final = msgspec.structs.replace(CONFIG, bankroll="cashier", rake=None)
+
+
+class Wallet:
+    """A lobby with a wallet: its commands have ids of their own."""
+
+    def __init__(self, room: Room, lobby: Caller, sent: int = 0) -> None:
+        self.room = room
+        self.lobby = lobby
+        self._sent = sent
+
+    @property
+    def _id(self) -> str:
+        self._sent += 1
+        return f"w{self._sent}"
+
+    async def account(self, kind: type[AnyAccountCommand], **said: object) -> Outcome:
+        """An account command, sent until the cashier answers."""
+        subject = command(HOUSE, LEDGER, self.lobby.kind, self.lobby.line.user, LEDGERS)
+        asked = kind(id=self._id, made=datetime.now(UTC), **said)  # type: ignore[arg-type]
+        return decode_outcome(await self.lobby.ask(subject, encode(asked)))
+
+    async def holds(self, player: str, amount: int) -> None:
+        """Opens an account with so much in it."""
+        assert isinstance(await self.account(OpenAccount, player=player), Accepted)
+        paid = await self.account(Deposit, player=player, amount=amount, reference=f"paid-{player}")
+        assert isinstance(paid, Accepted)
+
+    async def table(self, kind: type[AnyCommand], **said: object) -> Outcome:
+        return await self.lobby.command("T1", self.lobby.line.user, kind(id=self._id, **said))  # type: ignore[arg-type]
+
+    async def balance(self, account: str) -> int:
+        subject = query("account", HOUSE, LEDGER, self.lobby.kind, self.lobby.line.user)
+        return decode(await self.lobby.ask(subject, encode(AccountQuery(account=account))), AccountState).balance
+
+    async def until(self, account: str, balance: int) -> None:
+        """Waits until so much is in an account."""
+        async with asyncio.timeout(ANSWER_S):
+            while (found := await self.balance(account)) != balance:
+                assert found >= 0
+                await asyncio.sleep(0.02)
+
+    async def seated(self, wanted: Callable[[PublicTable], bool]) -> PublicTable:
+        return await self.room.picture(self.lobby, "T1", wanted)
+
+
+async def test_chips_come_from_an_account_and_go_back_to_it(tmp_path: Path) -> None:
+    """R5, R6, R9: a table takes only what is in the account, and all that a player leaves with is there again."""
+    async with a_room(tmp_path) as room:
+        wallet = Wallet(room, await room.caller("lobby"))
+        await wallet.holds("ann", 5_000)
+        assert isinstance(await wallet.table(OpenTable, config=CASH), Accepted)
+        assert isinstance(await wallet.table(TakeSeat, player="ann", buy_in=2_000), Accepted)
+        assert isinstance(await wallet.table(TakeSeat, player="eve", buy_in=2_000), Accepted)  # has no account
+        await wallet.seated(lambda seen: [(each.player, each.stack) for each in seen.seats] == [("ann", 2_000)])
+        await wallet.until("player.ann", 3_000)
+        assert await wallet.balance(f"table.{ROOM}.T1") == 2_000
+        assert isinstance(await wallet.table(TopUp, player="ann", amount=1_000), Accepted)
+        await wallet.seated(lambda seen: [each.stack for each in seen.seats] == [3_000])
+        assert isinstance(await wallet.table(LeaveTable, player="ann"), Accepted)
+        await wallet.until("player.ann", 5_000)
+        assert [await wallet.balance(each) for each in (f"table.{ROOM}.T1", "cash")] == [0, -5_000]
+        taken = await wallet.account(Withdraw, player="ann", amount=5_001, reference="too-much")
+        assert isinstance(taken, Rejected)
+        assert taken.code == "not_enough"
+        assert await room.faults("T1") == []
+
+
+async def test_who_is_frozen_leaves_every_table(tmp_path: Path) -> None:
+    """Nothing leaves a frozen account, and the player leaves with what is on the table."""
+    async with a_room(tmp_path) as room:
+        wallet, operator = Wallet(room, await room.caller("lobby")), await room.caller("operator", "operator")
+        await wallet.holds("ann", 5_000)
+        await wallet.table(OpenTable, config=CASH)
+        await wallet.table(TakeSeat, player="ann", buy_in=2_000)
+        await wallet.seated(lambda seen: len(seen.seats) == 1)
+        assert isinstance(await Wallet(room, operator).account(FreezeAccount, player="ann", reason="stolen"), Accepted)
+        await wallet.until("player.ann", 5_000)
+        await wallet.seated(lambda seen: seen.seats == ())
+        assert isinstance(await wallet.table(TakeSeat, player="ann", buy_in=2_000), Accepted)
+        await wallet.seated(lambda seen: seen.seats == () and seen.n >= 6)
+        assert await wallet.balance("player.ann") == 5_000
+
+
+async def test_what_waits_while_the_cashier_is_away_is_seen_to_when_it_is_back(tmp_path: Path) -> None:
+    """Everything follows from the two logs: chips of before the stop come back after it, and no request is lost."""
+    without = [name for name in SERVICES if name != "cashier"]
+    async with a_room(tmp_path) as room:
+        wallet = Wallet(room, await room.caller("lobby"))
+        await wallet.holds("ann", 5_000)
+        await wallet.table(OpenTable, config=CASH)
+        await wallet.table(TakeSeat, player="ann", buy_in=2_000)
+        await wallet.seated(lambda seen: len(seen.seats) == 1)
+    async with a_room(tmp_path, without) as room:
+        wallet = Wallet(room, await room.caller("lobby"), 100)
+        assert isinstance(await wallet.table(LeaveTable, player="ann"), Accepted)
+        assert isinstance(await wallet.table(TakeSeat, player="ann", buy_in=4_500), Accepted)
+    async with a_room(tmp_path) as room:
+        wallet = Wallet(room, await room.caller("lobby"), 200)
+        await wallet.seated(lambda seen: [each.stack for each in seen.seats] == [4_500])
+        await wallet.until("player.ann", 500)
+        assert isinstance(await wallet.table(PauseTable), Accepted)
+        assert isinstance(await wallet.table(CloseTable), Accepted)
+        await wallet.until("player.ann", 5_000)
