@@ -29,6 +29,16 @@ def take_seat(**changes: Any) -> bytes:
     return json.dumps({name: value for name, value in fields.items() if value is not ...}).encode()
 
 
+def command_of(kind: str, **given: Any) -> bytes:
+    """A command of another kind."""
+    return json.dumps({"type": kind, "id": "c1"} | given).encode()
+
+
+def of(kind: str) -> Allowed:
+    """What is allowed instead: the same command, written well."""
+    return Allowed(actions=(kind,))
+
+
 BAD: dict[str, tuple[bytes, Code, str, Allowed]] = {
     "empty": (b"", "malformed", "cannot be read", ANY),
     "garbage": (bytes(range(256)), "malformed", "cannot be read", ANY),
@@ -63,6 +73,36 @@ BAD: dict[str, tuple[bytes, Code, str, Allowed]] = {
     "amount as truth": (take_seat(buy_in=True), "not_a_whole_chip", "whole number", AMOUNT),
     "later version": (take_seat(v=2), "unsupported_version", "version 1 is", Allowed(versions=(1,))),
     "later version of all": (b'{"v":9,"type":"new_thing"}', "unsupported_version", "version 1", Allowed(versions=(1,))),
+    "no reason": (command_of("adjust_stack", player="P1", amount=5), "malformed", "reason", of("adjust_stack")),
+    "empty reason": (command_of("void_hand", reason=""), "malformed", "$.reason", of("void_hand")),
+    "adjusted by 2^63": (
+        command_of("adjust_stack", player="P1", amount=2**63, reason="r"),
+        *("not_a_whole_chip", "from -9007199254740991", AMOUNT),
+    ),
+    "request 2^63": (
+        command_of("confirm_request", request=2**63, paid=True),
+        *("malformed", "$.request", of("confirm_request")),
+    ),
+    "request -1": (
+        command_of("confirm_request", request=-1, paid=True),
+        *("malformed", "$.request", of("confirm_request")),
+    ),
+    "paid as text": (
+        command_of("confirm_request", request=2, paid="yes"),
+        *("malformed", "$.paid", of("confirm_request")),
+    ),
+    "reserved seat 2^63": (
+        command_of("reserve_seat", player="P1", seat=2**63),
+        *("malformed", "$.seat", of("reserve_seat")),
+    ),
+    "change to nothing": (
+        command_of("change_options", config=None, reason="r"),
+        *("malformed", "$.config", of("change_options")),
+    ),
+    "waiting as a list": (
+        command_of("join_waiting_list", player=["P1"]),
+        *("malformed", "$.player", of("join_waiting_list")),
+    ),
     "70 kB": (take_seat(reason="x" * 70_000), "oversized", "65536", Allowed(maximum=65_536)),
     "900 kB": (b"[" * 900_000, "oversized", "65536", Allowed(maximum=65_536)),
 }
