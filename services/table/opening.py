@@ -17,6 +17,8 @@ from services.table.blinds import PLAYERS_TO_STRADDLE
 from services.table.refusals import refuse
 
 WHOLE_BASIS_POINTS = 10_000
+STRADDLED_BETS = 2
+"""A straddle in a fixed-limit game is the second bet before the flop: the big blind is the first (R147)."""
 RULES_KNOWN = tuple(range(1, RULES_VERSION + 1))
 """The versions of the rules by which this release can play."""
 
@@ -53,6 +55,8 @@ def faults_of(config: TableConfig) -> Iterator[str]:
         yield f"the least buy-in of {buy_in.minimum} is above the highest of {buy_in.maximum}"
     if config.options.straddle and config.seats < PLAYERS_TO_STRADDLE:
         yield f"a straddle needs {PLAYERS_TO_STRADDLE} seats or more (R147)"
+    if config.options.straddle and config.limit == "fixed_limit" and config.options.fl_cap < STRADDLED_BETS:
+        yield f"a straddle is bet {STRADDLED_BETS} of its street: a cap of {STRADDLED_BETS} bets or more (R68, R147)"
     yield from _of_amounts(config)
     if config.rake is not None:
         yield from _of_schedule(config.rake, config.seats)

@@ -104,6 +104,7 @@ BAD = (
         f"the big bet is {2 * CHIPS_MAX}: {CHIPS_MAX} at most",
     ),
     (config(straddle=True, seats=2), "a straddle needs 3 seats or more"),
+    (config(limit="fixed_limit", straddle=True, fl_cap=1), "a cap of 2 bets or more"),
 )
 
 
