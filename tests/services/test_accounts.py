@@ -89,13 +89,14 @@ async def test_an_operator_keeps_accounts_and_reconciles_the_house(
         assert (await run("reconcile")).code == 2
         await opened(run, "ann", "bob")
         assert isinstance(await lobby.command("T1", "lobby", OpenTable(id="open", config=BANKED)), Accepted)
+        assert (await run("pause", "T1", "--reason", "nobody waits for a hand to end")).code == 0
         for player in ("ann", "bob"):
             await seat(house, lobby, "T1", player)
         found = await settled(run)
         assert found.code == 0, found.out
         (ledger,) = found.json()["ledgers"]
         assert (ledger["deposited"], ledger["tables"], ledger["players"]) == (10_000, 4_000, 6_000)
-        left = await lobby.command("T1", "lobby", LeaveTable(id="leave-bob", player="bob", hand=1))
+        left = await lobby.command("T1", "lobby", LeaveTable(id="leave-bob", player="bob"))
         assert isinstance(left, Accepted)
         await house.picture(lobby, "T1", lambda seen: len(seen.seats) == 1)
         found = await settled(run)
