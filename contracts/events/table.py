@@ -165,10 +165,15 @@ class ActionTaken(Event, tag="action_taken", frozen=True):
 
 
 class TurnExtended(Event, tag="turn_extended", frozen=True):
-    """The open turn lasts longer by `extra_ms`, because its player was disconnected; once a decision (R118)."""
+    """The open turn lasts longer than its own time and the time bank, by `extra_ms` in all.
+
+    `disconnected`: its player was, once a decision (R118). `resumed`: its time ran out while nobody was there to say
+    so, and begins anew (R123).
+    """
 
     seat: Seat
     extra_ms: Milliseconds
+    reason: Literal["disconnected", "resumed"] = "disconnected"
 
 
 class PlayerProtected(Event, tag="player_protected", frozen=True):

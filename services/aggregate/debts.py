@@ -178,7 +178,7 @@ def _in_hand(table: Table, hand: Hand) -> Debt | None:
         return _owed("deal_board", street=hand.street)
     if _extends(table, hand, hand.turn.seat):
         return _owed("extend_turn")
-    acting = _owed("act_for_player", _turn_over(table, hand, hand.turn.seat))
+    acting = _owed("act_for_player", turn_over(table, hand, hand.turn.seat))
     return _first(table, [acting, *_seats_due(table)])
 
 
@@ -191,7 +191,8 @@ def _extends(table: Table, hand: Hand, seat: Seat) -> bool:
     return not (record.connected or record.away or record.leaving)
 
 
-def _turn_over(table: Table, hand: Hand, seat: Seat) -> Instant | None:
+def turn_over(table: Table, hand: Hand, seat: Seat) -> Instant | None:
+    """When the time of the open turn of this seat is over; None: at once, for nobody is waited for."""
     record = table.seats[seat]
     if record.away or record.leaving or hand.turn is None or hand.turn_opened is None:
         return None

@@ -18,11 +18,15 @@ def bank(before: Table, event: ActionTaken | PlayerProtected) -> Iterator[Differ
 
 
 def extension(before: Table, event: TurnExtended) -> Iterator[Difference]:
-    """A turn is extended once, for who is disconnected and is to act (R118)."""
+    """A turn is extended for who is to act: once for who is disconnected (R118), or begins anew (R123)."""
     hand = before.hand
     turn = hand.open_turn if hand is not None else None
     yield from equal("whose turn is extended (R118)", event.seat, turn.seat if turn is not None else None)
-    yield from equal("a turn is extended once (R118)", hand.extra_ms if hand is not None else None, 0)
+    already = hand.extra_ms if hand is not None else 0
+    if event.reason == "resumed":
+        yield from equal("a resumed turn lasts longer than before (R123)", event.extra_ms > already, must=True)
+    else:
+        yield from equal("a turn is extended once (R118)", already, 0)
 
 
 def turn(after: Table) -> Iterator[Difference]:

@@ -193,6 +193,8 @@ def _division(before: Table, division: settlement.Division, what: str, also: str
 
 
 def _extended(before: Table, event: table.TurnExtended, _: Table) -> str:
+    if event.reason == "resumed":
+        return f"The time of {who(before, event.seat)} ran out while nobody was there to see it, and begins anew"
     return f"{who(before, event.seat)} is disconnected and has {event.extra_ms / 1000:g} s more for this decision"
 
 

@@ -59,7 +59,7 @@ def _until(hand: Hand) -> str:
     ends = moment(later(hand.turn_opened, turn.act_ms + turn.bank_ms + hand.extra_ms))
     parts = [
         *([f"{turn.bank_ms / 1000:g} s of time bank"] if turn.bank_ms else []),
-        *([f"{hand.extra_ms / 1000:g} s for who is disconnected"] if hand.extra_ms else []),
+        *([f"{hand.extra_ms / 1000:g} s of extra time"] if hand.extra_ms else []),
     ]
     return f", ends {ends} with {' and '.join(parts)}"
 

@@ -14,7 +14,7 @@ from contracts.commit import Commit
 from contracts.data import Instant
 from contracts.events import AnyEvent, fact_of
 from contracts.events.seats import SeatReleased
-from contracts.events.table import ActionTaken, HandStarted, PlayerLeft, TableClosed
+from contracts.events.table import ActionTaken, HandStarted, PlayerLeft, TableClosed, TurnExtended
 from contracts.outcomes import Rejected
 from services.aggregate.debts import debt
 from services.bus.aggregates import TABLES
@@ -94,6 +94,13 @@ DEADLINES: Final[dict[str, tuple[Callable[[], Game], type[AnyEvent]]]] = {
 """A story up to a deadline, and what is in the log once it is past."""
 
 
+async def stored(log: MemoryLog, game: Game) -> None:
+    """Writes the log of a story."""
+    for number, line in enumerate(game.stored):
+        commit = decode_commit(line)
+        await log.append("main", commit.table, commit.by, fact_of(commit.events[-1]), line, number)
+
+
 async def replica_of(log: MemoryLog, now: Callable[[], Instant], seed: int) -> TableLoop:
     """A replica of the table service at work; nothing nudges it, for nothing happens."""
     follower = Follower(TABLES, log, ["main"], Clock(now))
@@ -106,9 +113,7 @@ async def replica_of(log: MemoryLog, now: Callable[[], Instant], seed: int) -> T
 async def after_the_deadline(game: Game, replicas: tuple[int, ...], dies: int | None) -> tuple[Commit, ...]:
     """The commits that these replicas append up to a second after the deadline; one may die before it."""
     log, began = MemoryLog(), asyncio.get_running_loop().time()
-    for number, line in enumerate(game.stored):
-        commit = decode_commit(line)
-        await log.append("main", commit.table, commit.by, fact_of(commit.events[-1]), line, number)
+    await stored(log, game)
     owed = debt(game.table)
     assert owed is not None
     assert owed.due is not None
@@ -125,7 +130,7 @@ async def after_the_deadline(game: Game, replicas: tuple[int, ...], dies: int | 
     await asyncio.sleep(WITHIN_S)
     for loop in loops.values():
         await loop.stop()
-    return tuple(decode_commit(stored.data) for stored in log.messages[len(game.stored) :])
+    return tuple(decode_commit(each.data) for each in log.messages[len(game.stored) :])
 
 
 @pytest.mark.parametrize(("replicas", "dies"), [((1, 2), None), ((1,), None), ((1, 2), 1), ((1, 2), 2)])
@@ -144,3 +149,30 @@ def test_what_a_deadline_brings_is_in_the_log_within_a_second(
     assert owed is not None
     assert owed.due is not None
     assert owed.due <= commit.at <= owed.due + timedelta(seconds=WITHIN_S)
+
+
+async def after_an_outage(game: Game, away: timedelta, lasting_s: float) -> tuple[Commit, ...]:
+    """The commits of two replicas that start when the table's services were away for so long."""
+    log, began = MemoryLog(), asyncio.get_running_loop().time()
+    await stored(log, game)
+
+    def now() -> Instant:
+        return game.at + away + timedelta(seconds=asyncio.get_running_loop().time() - began)
+
+    loops = [await replica_of(log, now, seed) for seed in (1, 2)]
+    await asyncio.sleep(lasting_s)
+    for loop in loops:
+        await loop.stop()
+    return tuple(decode_commit(each.data) for each in log.messages[len(game.stored) :])
+
+
+def test_after_an_outage_a_hand_goes_on_where_it_was_and_its_clock_begins_anew() -> None:
+    """R123: nobody loses a hand because the house was away; the player has the 30 s again, and not more."""
+    game = three_handed(rules=2)
+    resumed, timed_out = in_virtual_time(after_an_outage(game, timedelta(minutes=10), 32.0))
+    (extended,), (_, action, *_) = resumed.events, timed_out.events
+    assert isinstance(extended, TurnExtended)
+    assert (extended.seat, extended.reason) == (3, "resumed")
+    assert isinstance(action, ActionTaken)
+    assert (action.seat, action.action, action.timed_out) == (3, "fold", True)
+    assert timedelta(seconds=30) <= timed_out.at - resumed.at <= timedelta(seconds=30 + WITHIN_S)

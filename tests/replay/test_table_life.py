@@ -196,6 +196,14 @@ def test_a_turn_is_extended_once_and_its_players_own() -> None:
     assert found(table, TurnExtended(seat=2, extra_ms=15_000)) == ["a turn is extended once (R118)"]
 
 
+def test_a_turn_that_is_resumed_lasts_longer_than_before() -> None:
+    """R123: however often; the fold has the whole of the extra time."""
+    table = after(*SEATED, STARTED, CALLED, TurnExtended(seat=2, extra_ms=15_000))
+    again = TurnExtended(seat=2, extra_ms=90_000, reason="resumed")
+    assert found(table, again) == []
+    assert found(table, replace(again, extra_ms=15_000)) == ["a resumed turn lasts longer than before (R123)"]
+
+
 def test_who_counts_as_all_in_is_not_to_act_again() -> None:
     """R118: a protected player has no further decision in the hand."""
     protected = PlayerProtected(seat=2, betting=BETTING, turn=TURN, took_ms=47_000, bank_ms=12_000, bank_left=0)
@@ -322,7 +330,7 @@ def test_a_state_tells_reservations_presence_and_the_end_of_a_turn() -> None:
     table = after(*SEATED, STARTED, CALLED, TurnExtended(seat=2, extra_ms=15_000), WaitingListChanged(players=("eve",)))
     lines = list(picture(table))
     turn = next(line for line in lines if line.startswith("Turn"))
-    assert turn.endswith("ends 2026-01-01 12:00:47.000 UTC with 12 s of time bank and 15 s for who is disconnected")
+    assert turn.endswith("ends 2026-01-01 12:00:47.000 UTC with 12 s of time bank and 15 s of extra time")
     assert "Seat 4: kept for dan until 2026-01-01 12:01:00.000 UTC, the cashier is asked for 8000 (request 5)" in lines
     assert "Waiting for a seat: eve" in lines
     bob = next(line for line in lines if line.startswith("Seat 2"))

@@ -1,4 +1,5 @@
 from contracts.commands import Act, LeaveTable, ReturnToPlay, SitOut
+from contracts.events.state import SeatRecord
 from contracts.events.table import (
     ActionTaken,
     BettingClosed,
@@ -8,6 +9,7 @@ from contracts.events.table import (
     PlayerReturned,
     PlayerSatOut,
     SitOutRequested,
+    TurnExtended,
 )
 from contracts.outcomes import Rejected
 from services.table import decider
@@ -70,6 +72,40 @@ def test_a_decision_after_the_time_out_is_refused() -> None:
     refused = game.send("player", "P3", Act(id="late", turn=turn, action="call"))
     assert isinstance(refused, Rejected)
     assert refused.code == "not_your_turn"
+
+
+def test_a_turn_that_ran_out_during_an_outage_begins_anew() -> None:
+    """R123: the services were away for ten minutes; the player has the whole time again, and then times out."""
+    game = Game(config(rules=2)).given({1: 5000, 2: 5000, 3: 5000}, button=3).wait(600_000)
+    assert game.owed()
+    assert game.events[-1] == TurnExtended(seat=3, extra_ms=600_000, reason="resumed")
+    assert decider.owes(game.table, game.wait(SECONDS_30 - 1).at) == ()
+    action = game.wait(1).settle().last(ActionTaken)
+    assert (action.seat, action.action, action.timed_out, action.took_ms) == (3, "fold", True, 630_000)
+
+
+def test_a_turn_that_is_resumed_leaves_the_time_bank_as_it_was() -> None:
+    """R117, R123: the outage was nobody's time; 31 s after it a second of the bank is gone."""
+    game = Game(config(rules=2, time_bank_ms=20_000)).between_hands(
+        {seat: SeatRecord(seat=seat, player=f"P{seat}", stack=5000, sat=seat) for seat in (1, 2)}
+    )
+    assert game.owed()
+    game.settle().wait(600_000)
+    assert game.owed()
+    action = game.wait(31_000).when(fold_(1)).last(ActionTaken)
+    assert (action.bank_ms, action.bank_left) == (1000, 19_000)
+
+
+def test_a_time_out_that_is_a_little_late_is_none_the_less_one() -> None:
+    """R116: replicas look within a second; nobody gets more time because a machine was slow."""
+    action = Game(config(rules=2)).given({1: 5000, 2: 5000, 3: 5000}, button=3).wait(SECONDS_30 + 10_000).settle()
+    assert (action.last(ActionTaken).action, action.last(ActionTaken).timed_out) == ("fold", True)
+
+
+def test_hands_of_older_rules_time_out_however_late() -> None:
+    """R123: what a log of rules 1 holds is derived as it was."""
+    game = three_handed().wait(600_000).settle()
+    assert (game.last(ActionTaken).seat, game.last(ActionTaken).timed_out) == (3, True)
 
 
 def test_who_asks_to_sit_out_folds_at_the_next_decision() -> None:
