@@ -14,10 +14,11 @@ from contracts.outcomes import Rejected
 from contracts.subjects import LEDGERS as ROOTS
 from contracts.subjects import read_command
 from services.aggregate.ledger import Ledger
-from services.bus.aggregates import LEDGERS, TABLES
+from services.bus.aggregates import TABLES
 from services.bus.clock import Clock
 from services.bus.desk import Desk
 from services.bus.follower import Follower
+from services.bus.loop import Loop
 from services.cashier.asked import RULES
 from services.cashier.till import LedgerFollower, Till
 from tests.simulation.auditor import Auditor
@@ -47,11 +48,11 @@ class CashierProcess(Process):
 
     async def _work(self, clock: Clock) -> Sequence[Audited]:
         tables = self._build.follower(TABLES, self._log, ("main",), clock)
-        ledgers = Follower(LEDGERS, self._vault, (HOUSE,), clock)
+        ledgers = Follower(self._build.ledgers, self._vault, (HOUSE,), clock)
         await tables.start()
         await ledgers.start()
         till = self._build.till(tables, ledgers, self._ask)
-        loop = self._build.ledger_loop(
+        loop = Loop(
             till.role,
             ledgers,
             self._vault,

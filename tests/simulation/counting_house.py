@@ -7,11 +7,14 @@ from typing import Final
 import msgspec
 
 from contracts.codec import encode
+from contracts.commit import Commit
 from contracts.data import Id
 from contracts.events.cashier import entry_of
 from contracts.games import TableConfig
 from contracts.ledger import HOUSE, ledger_of
 from contracts.subjects import LEDGERS, guarded, table_pattern
+from services.accounting.ledger_verification import LedgerVerification
+from services.accounting.reconciliation import Reconciliation
 from services.bus.archives import OF_LEDGERS
 from tests.simulation.auditor import Auditor
 from tests.simulation.bank import Wallet
@@ -84,3 +87,27 @@ class CountingHouse:
         """What nobody may be waiting for any more at the end."""
         for table in self.tables:
             yield from self.auditor.open_ends(self.auditor.judge.table(table))
+
+    def verified(self, house: FaultyLog) -> Iterator[str]:
+        """What is wrong with the ledgers, verified as wholes and reconciled with the tables' logs."""
+        for name, commits in self.auditor.commits.items():
+            prefix = f"ledger.{HOUSE}.{name}."
+            found = [message for message in self.log.messages if message.subject.startswith(prefix)]
+            verification, reconciliation = LedgerVerification(name, commit_of=self._commit_of), Reconciliation(name)
+            for message in found:
+                for finding in verification.take(message.subject, message.data):
+                    yield f"{name}: {finding}"
+                reconciliation.enter(message.subject, message.data)
+            for table in self.tables:
+                match = reconciliation.table("main", table)
+                for message in house.messages:
+                    if message.subject.startswith(f"table.main.{table}."):
+                        match.take(message.subject, message.data)
+            reconciled = reconciliation.result()
+            if reconciled.commits != len(commits):
+                yield f"{name} is reconciled to commit {reconciled.commits} of {len(commits)}"
+            yield from (f"{name} does not reconcile: {difference}" for difference in reconciled.differences)
+
+    def _commit_of(self, _: Id, table: Id, n: int) -> Commit | None:
+        entries = self.auditor.judge.entries.get(table, [])
+        return entries[n - 1].commit if n <= len(entries) else None

@@ -26,6 +26,16 @@ from services.table.app import RULES
 from services.views.public import public_table, public_view
 from tests.simulation.faults import Faults
 from tests.simulation.faulty_log import FaultyLog
+from tests.simulation.planted_cashier import (
+    UNFORGETTING,
+    ConfirmsTooEarly,
+    CreditsRakeAtOnce,
+    KeepsWhatWasPaid,
+    PaysAgain,
+    ReturnsByTheClock,
+    SkipsCommits,
+    TellsOnce,
+)
 from tests.simulation.process import Build
 from tests.simulation.spectators import Spectator
 
@@ -292,5 +302,13 @@ PLANTED: Final[dict[str, Planted]] = {
     "never asks for a view that was lost": Planted(Build(spectator=NeverAsks), "a spectator sees T"),
     "takes a picture with a hole for whole": Planted(Build(spectator=TakesAnyPicture), "where the log has"),
     "leaves out what waits for the deal": Planted(Build(picture=without_what_waits), "a spectator sees turn None"),
+    "pays a request twice after a crash": Planted(Build(till=PaysAgain), "follow from tables"),
+    "forgets a paid request": Planted(Build(till=KeepsWhatWasPaid), "follow from tables"),
+    "tells of an answer once": Planted(Build(till=TellsOnce), "still waits for"),
+    "confirms before the acknowledgement": Planted(Build(till=ConfirmsTooEarly), "before the ledger says so"),
+    "refunds and seats": Planted(Build(till=ReturnsByTheClock), "follow from tables"),
+    "skips a table's commit": Planted(Build(till=SkipsCommits), "follow from tables"),
+    "credits rake before the hand has ended": Planted(Build(till=CreditsRakeAtOnce), "follow from tables"),
+    "remembers an answer past its settlement": Planted(Build(ledgers=UNFORGETTING), "to commit"),
     "trusts the order of facts": Planted(Build(follower=TrustsTheOrderOfFacts), "has a hole"),
 }

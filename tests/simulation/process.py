@@ -12,22 +12,21 @@ import msgspec
 from contracts.codec import decode, encode
 from contracts.commit import Commit, Head
 from contracts.data import Id, Instant, Sha256
-from contracts.events.cashier import LedgerEvent
 from contracts.events.state import Actor
-from contracts.ledger import AccountCause, LedgerCommit
+from contracts.ledger import LedgerCommit
 from contracts.outcomes import Rejected
 from contracts.queries import PublicTable
 from contracts.subjects import read_command
 from contracts.views import PublicView
 from services.aggregate.ledger import Ledger
 from services.aggregate.table import Table
-from services.bus.aggregates import TABLES
+from services.bus.aggregates import LEDGERS, TABLES, Kind
 from services.bus.asked import TableRules
 from services.bus.clock import Clock
 from services.bus.desk import TableDesk
 from services.bus.follower import TableFollower
 from services.bus.log import Unavailable
-from services.bus.loop import AUDIT_S, Loop, Role, TableLoop, TableRole
+from services.bus.loop import AUDIT_S, Role, TableLoop, TableRole
 from services.bus.picked import Picked
 from services.bus.replica import TableReplica
 from services.bus.stall import StallGuard
@@ -47,9 +46,6 @@ from tests.simulation.virtual_loop import OWNER, Standstill
 
 TASKS_KEPT: Final = 500
 LOOK_S: Final = 0.2
-
-
-LedgerLoop = Loop[Ledger, LedgerCommit, LedgerEvent, AccountCause]
 
 
 class Audited(Protocol):
@@ -95,7 +91,7 @@ class Build(msgspec.Struct, frozen=True):
     spectator: type[Spectator] = Spectator
     nudged: bool = True
     till: type[Till] = Till
-    ledger_loop: type[LedgerLoop] = LedgerLoop
+    ledgers: Kind[Ledger, LedgerCommit] = LEDGERS
 
 
 class SeededDealer(dealer_app.Dealer):

@@ -139,6 +139,7 @@ def _verified(house: House) -> Iterator[str]:
         prefix = f"table.main.{table}."
         messages = (message for message in house.log.messages if message.subject.startswith(prefix))
         yield from house.judge.examiner.whole(table, messages)
+    yield from house.counting.verified(house.log)
 
 
 @contextmanager
