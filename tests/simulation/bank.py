@@ -26,7 +26,7 @@ from tests.simulation.chance import exponential
 from tests.simulation.faulty_log import true_time
 from tests.simulation.network import Network
 
-EVERY_S: Final = 0.8
+EVERY_S: Final = 1.2
 POOR: Final = 1500
 """Who has less than this is given something, sooner or later."""
 

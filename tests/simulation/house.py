@@ -36,7 +36,7 @@ from tests.simulation.weather import Weather
 REPLICAS: Final = 2
 HANDS: Final = 5
 """So many hands start at each table while things go wrong."""
-FAULTS_S_MAX: Final = 100.0
+FAULTS_S_MAX: Final = 60.0
 """Things go wrong for so long at most, however few hands there were."""
 QUIET_S_MAX: Final = 90.0
 """Every hand ends within this time once nothing goes wrong any more, players who never act again included."""

@@ -15,13 +15,11 @@ from contracts.events.cashier import (
     RakeCredited,
     Source,
 )
-from contracts.events.rake import RakeTaken
 from contracts.ledger import LedgerCommit
 from contracts.subjects import command
 from services.aggregate.ledger import Before, Ledger, TableLedger
 from services.aggregate.ledger_evolve import evolve
 from services.aggregate.ledger_fold import fold
-from services.aggregate.table import Table
 from services.bus.aggregates import LEDGERS
 from services.bus.log import Stored
 from services.bus.replica import TableReplica
@@ -141,17 +139,14 @@ class CreditsRakeAtOnce(Till):
 
     def _taken(self, ledger: Ledger) -> Entries:
         for key, replica in self.tables.replicas.items():
-            rake, known = _rake(replica.state), ledger.table(*key)
-            if is_banker(ledger, replica.state) and rake is not None and rake.total and known.position:
-                if replica.state.n > known.position and replica.state.moved <= known.position:
-                    source = Source(room=key[0], table=key[1], n=replica.state.n)
-                    postings = moved(ledger, table_account(*key), RAKE, rake.total)
-                    return (RakeCredited(source=source, hand=replica.state.hands, postings=postings),)
+            table, position = replica.state, ledger.table(*key).position
+            rake = table.hand.rake if table.hand is not None else None
+            new = 0 < position < table.n and table.moved <= position
+            if is_banker(ledger, table) and rake is not None and rake.total and new:
+                source = Source(room=key[0], table=key[1], n=table.n)
+                postings = moved(ledger, table_account(*key), RAKE, rake.total)
+                return (RakeCredited(source=source, hand=table.hands, postings=postings),)
         return ()
-
-
-def _rake(table: Table) -> RakeTaken | None:
-    return table.hand.rake if table.hand is not None else None
 
 
 def _unforgetting(ledger: Ledger, commit: LedgerCommit, data: bytes) -> Before:

@@ -13,7 +13,8 @@ from contracts.commands import Act, LeaveTable, PauseTable, TakeSeat
 from contracts.commit import COMMIT_VERSION, Commit
 from contracts.events import AnyEvent, fact_of
 from contracts.events.dealer import HoleCardsDealt
-from contracts.events.state import Betting, SeatRecord, TableRecord, Turn
+from contracts.events.seats import SeatReserved
+from contracts.events.state import Betting, Reservation, SeatRecord, TableRecord, Turn
 from contracts.events.table import (
     ActionTaken,
     PlayerSeated,
@@ -24,12 +25,14 @@ from contracts.events.table import (
     UncalledBetReturned,
 )
 from contracts.games import BuyIn, Stakes, TableConfig
+from contracts.ledger import HOUSE
 from contracts.outcomes import Accepted, Rejected
 from contracts.subjects import ANY, Guarded, command
 from services.aggregate.fold import commit_of, fold
 from services.aggregate.table import Table
 from services.bots.picture import Picture
-from services.bus.aggregates import TABLES
+from services.bus.aggregates import LEDGERS, TABLES
+from services.bus.archives import OF_LEDGERS
 from services.bus.clock import Clock
 from services.bus.desk import Desk
 from services.bus.follower import Follower, TableFollower
@@ -39,6 +42,7 @@ from services.bus.memory import Follower as Subscription
 from services.bus.memory import MemoryLog
 from services.bus.reader import from_last_statement
 from services.bus.replica import Gap
+from services.cashier.till import Till
 from services.dealer.app import Dealer
 from services.table.app import ROLE, RULES
 from services.views.public import public_table, public_view
@@ -404,3 +408,30 @@ def test_an_uncalled_bet_is_back_in_the_stack_that_a_bot_sees() -> None:
         picture, table, UncalledBetReturned(seat=3, amount=50, stack=1000, street_total=50, total=50, pot=100)
     )
     assert picture.stacks[3] == table.hand.players[3].stack == 1000  # type: ignore[union-attr]
+
+
+async def test_a_request_that_was_read_before_it_was_folded_is_not_given_up() -> None:
+    """The cashier reads a log anew and finds a request there of which its fold does not know yet that it is open."""
+    banked = msgspec.structs.replace(CONFIG, bankroll="cashier")
+    kept = [Reservation(seat=n, player=f"P{n}", number=n + 1, expires=NOON, buy_in=400) for n in (1, 2)]
+    log, ledgers = MemoryLog(), MemoryLog(OF_LEDGERS)
+    messages = await told(log, TableOpened(config=banked), *(SeatReserved(reservation=each) for each in kept))
+    over = follower(log)
+    replica = over.replica("main", "T1")
+    for message in messages[:2]:
+        over.take(replica, message, in_order=True)
+    replica.asked = True
+    books = Follower(LEDGERS, ledgers, (HOUSE,), over.clock)
+    till = Till(over, books, lambda _, __: None)
+    loop = Loop(till.role, books, ledgers, publish=lambda _, __: None, random=Random(1))
+    await till.start(loop)
+    while books.replica(HOUSE, "real-USD").state.table("main", "T1").position < 2:
+        assert await books.replica(HOUSE, "real-USD").changed(5)
+    await over.catch_up(replica)
+    await loop.pay(books.replica(HOUSE, "real-USD"))
+    await till.stop()
+    answers = books.replica(HOUSE, "real-USD").state.table("main", "T1").answers
+    assert {n: answer.message for n, answer in answers.items()} == {
+        2: "P1 has no account in real-USD.",
+        3: "P2 has no account in real-USD.",
+    }
