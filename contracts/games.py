@@ -18,7 +18,8 @@ RULES_VERSION: Final = 2
 
 1: the rules of the first release. 2: `hand_started` says what was owed before its posts, so that a cancelled hand gives
 the debts back (R122), and where a dead small blind would stand, which is where the button goes next (R15); nobody comes
-in on a dead button (R22); and a player whose big blind was skipped keeps the good standing (R28).
+in on a dead button (R22); a player whose big blind was skipped keeps the good standing (R28); and a turn that ran out
+while no service was there begins anew (R123).
 """
 
 
