@@ -14,7 +14,7 @@ from contracts.codec import decode, decode_outcome, encode
 from contracts.commands import AnyCommand
 from contracts.ledger import HOUSE
 from contracts.outcomes import Outcome, Rejected
-from contracts.queries import PublicTable, TableQuery
+from contracts.queries import AccountQuery, AccountState, PublicTable, TableQuery
 from contracts.subjects import ActorKind
 from contracts.views import PublicView
 from services.bus.connection import Line, connect, settle
@@ -80,6 +80,15 @@ class RoomClient:
         """Sends an account command to the cashier, in the same way. Raises `NoOutcome`."""
         subject = subjects.command(HOUSE, ledger, self.kind, name, subjects.LEDGERS)
         return await self._answered(subject, encode(command), tries)
+
+    async def holds(self, ledger: str, name: str, account: str) -> AccountState | None:
+        """What is in an account; None where nobody answers, or there is no such ledger."""
+        subject = subjects.query("account", HOUSE, ledger, self.kind, name)
+        try:
+            answer = await self._mailbox.ask(subject, encode(AccountQuery(account=account)), RETRY_AGAIN_S)
+            return decode(answer.data, AccountState)
+        except (NoAnswer, NobodyThere, NotSent, msgspec.ValidationError):
+            return None
 
     async def _answered(self, subject: str, body: bytes, tries: int) -> Outcome:
         clock = asyncio.get_running_loop()

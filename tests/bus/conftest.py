@@ -9,6 +9,7 @@ from nats.aio.client import Client
 from nats.js.errors import NotFoundError
 
 from services.bus import streams
+from services.bus.archives import OF_LEDGERS, OF_TABLES, Archive
 from services.bus.connection import Line, connect
 from services.bus.jetstream import JetStreamLog
 from services.bus.log import Log
@@ -19,6 +20,8 @@ from tests.cluster.servers import SIZE, Cluster
 
 DEPLOY_API = "$JS.API"
 MEMORY = "memory"
+MEMORY_OF_LEDGERS = "memory of ledgers"
+R1_OF_LEDGERS = pytest.param("r1 of ledgers", marks=pytest.mark.server)
 R1 = pytest.param("r1", marks=pytest.mark.server)
 R3 = pytest.param("r3", marks=[pytest.mark.server, pytest.mark.xdist_group("cluster")])
 """Three servers are started once for all tests: these run in one worker."""
@@ -78,22 +81,26 @@ async def servers(kind: str, request: pytest.FixtureRequest) -> AsyncIterator[Em
 
 @asynccontextmanager
 async def a_log(
-    server: EmbeddedServer | Cluster, user: str = "table", line: Line | None = None
+    server: EmbeddedServer | Cluster, user: str = "table", line: Line | None = None, archive: Archive = OF_TABLES
 ) -> AsyncIterator[JetStreamLog]:
     """The log as a user sees it."""
     line = line or Line(user)
     async with connected(server, user, line) as client:
         settings = Settings(api_prefix=DEPLOY_API) if user == "deploy" else Settings()
-        opened = await JetStreamLog.open(client, settings, line)
+        opened = await JetStreamLog.open(client, settings, line, archive)
         yield opened
         await opened.close()
 
 
-@pytest.fixture(params=[MEMORY, R1, R3])
-async def log(request: pytest.FixtureRequest) -> AsyncIterator[Log]:
-    """An empty log of each kind, as the table service sees it."""
-    if request.param == MEMORY:
-        yield MemoryLog()
+@pytest.fixture(params=[MEMORY, MEMORY_OF_LEDGERS, R1, R1_OF_LEDGERS, R3])
+async def log(request: pytest.FixtureRequest) -> AsyncIterator[MemoryLog | JetStreamLog]:
+    """An empty log of each kind, of tables as the table service sees it, and of ledgers as who owns all streams."""
+    if request.param in (MEMORY, MEMORY_OF_LEDGERS):
+        yield MemoryLog(OF_TABLES if request.param == MEMORY else OF_LEDGERS)
+        return
+    if request.param == "r1 of ledgers":
+        async with a_server() as one, a_log(one, "deploy", archive=OF_LEDGERS) as ledgers:
+            yield ledgers
         return
     async with servers(request.param, request) as running, a_log(running) as opened:
         yield opened

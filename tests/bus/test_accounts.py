@@ -7,9 +7,10 @@ import pytest
 from nats.errors import NoRespondersError
 
 from services.bus.accounts import API_PREFIX, USERS
+from services.bus.archives import OF_LEDGERS
 from services.bus.connection import Line, settle
 from services.bus.jetstream import JetStreamLog
-from services.bus.log import Refused, Stored
+from services.bus.log import Refused, Stored, Unavailable
 from services.bus.server import EmbeddedServer
 from services.bus.settings import Settings
 from tests.bus.conftest import connected
@@ -17,7 +18,8 @@ from tests.bus.conftest import connected
 pytestmark = pytest.mark.server
 
 WRITERS = ("table", "dealer", "rake", "settlement")
-READERS = (*WRITERS, "views", "replay")
+READERS = (*WRITERS, "cashier", "views", "replay")
+LEDGER_READERS = ("cashier", "replay")
 
 
 async def stored(server: EmbeddedServer) -> list[str]:
@@ -37,6 +39,40 @@ async def test_a_service_says_its_own_facts_and_nobody_elses(server: EmbeddedSer
                     await log.append("main", "T1", other, "fact", b"forged", 0)
         await log.append("main", "T1", user, "fact", b"mine", 0)
     assert await stored(server) == [f"table.main.T1.{user}.fact"]
+
+
+@pytest.mark.parametrize("user", READERS)
+async def test_the_cashier_alone_writes_into_ledgers_and_into_nothing_else(server: EmbeddedServer, user: str) -> None:
+    async with connected(server, user) as client:
+        ledgers = await JetStreamLog.open(client, Settings(), archive=OF_LEDGERS)
+        tables = await JetStreamLog.open(client, Settings())
+        if user == "cashier":
+            await ledgers.append("house", "real-USD", "cashier", "deposited", b"mine", 0)
+            for table in ("table", "cashier"):
+                with pytest.raises(Refused):
+                    await tables.append("main", "T1", table, "hand_ended", b"forged", 0)
+        else:
+            with pytest.raises(Refused):
+                await ledgers.append("house", "real-USD", "cashier", "deposited", b"forged", 0)
+    async with connected(server, "deploy") as deploy:
+        log = await JetStreamLog.open(deploy, Settings(api_prefix="$JS.API"), archive=OF_LEDGERS)
+        written = [message.data async for message in log.read_room("house")]
+    assert written == ([b"mine"] if user == "cashier" else [])
+    assert await stored(server) == []
+
+
+@pytest.mark.parametrize("user", READERS)
+async def test_accounts_are_read_by_the_cashier_and_for_operators(server: EmbeddedServer, user: str) -> None:
+    async with connected(server, "cashier") as cashier, connected(server, user) as client:
+        written = await JetStreamLog.open(cashier, Settings(), archive=OF_LEDGERS)
+        sequence = await written.append("house", "real-USD", "cashier", "deposited", b"1", 0)
+        log = await JetStreamLog.open(client, Settings(read_timeout_ms=500), archive=OF_LEDGERS)
+        if user in LEDGER_READERS:
+            assert [message.sequence async for message in log.read("house", "real-USD")] == [sequence]
+            assert await log.tables("house") == ["real-USD"]
+        else:
+            with pytest.raises(Unavailable):
+                await log.tail("house", "real-USD")
 
 
 @pytest.mark.parametrize("user", READERS)
@@ -108,6 +144,11 @@ async def test_a_service_cannot_manage_streams(server: EmbeddedServer, user: str
         ("players", "query.hands.main.T1.player.P7", "dealer"),
         ("operator", "query.key.main.T1.operator.operator", "dealer"),
         ("operator", "query.log.main.T1.operator.operator", "replay"),
+        ("cashier", "command.main.T1.cashier.cashier", "table"),
+        ("lobby", "cashier.house.real-USD.lobby.lobby", "cashier"),
+        ("operator", "cashier.house.real-USD.operator.operator", "cashier"),
+        ("lobby", "query.account.house.real-USD.lobby.lobby", "cashier"),
+        ("operator", "query.account.house.real-USD.operator.operator", "cashier"),
     ],
 )
 async def test_who_may_ask_is_answered(server: EmbeddedServer, asker: str, subject: str, answerer: str) -> None:
@@ -136,6 +177,11 @@ async def test_who_may_ask_is_answered(server: EmbeddedServer, asker: str, subje
         ("operator", "query.hands.main.T1.player.P7"),
         ("operator", "command.main.T1.player.P7"),
         ("operator", "query.cards.main.T1.player.P7"),
+        ("players", "cashier.house.real-USD.lobby.lobby"),
+        ("lobby", "cashier.house.real-USD.operator.operator"),
+        ("lobby", "command.main.T1.cashier.cashier"),
+        ("operator", "command.main.T1.cashier.cashier"),
+        ("lobby", "ledger.house.real-USD.cashier.deposited"),
         ("players", "table.main.T1.table.action_taken"),
         ("operator", "fact.main.T1.table.action_taken"),
     ],

@@ -5,7 +5,9 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 
+from services.bus.jetstream import JetStreamLog
 from services.bus.log import COMMIT_BYTES_MAX, Conflict, Log, Refused, Stored
+from services.bus.memory import MemoryLog
 
 WRITERS = 60
 
@@ -66,13 +68,17 @@ async def test_an_empty_table_has_nothing_to_read(log: Log) -> None:
     assert await log.tables("main") == []
 
 
-async def test_an_append_that_expects_the_tail_becomes_the_tail(log: Log) -> None:
+async def test_an_append_that_expects_the_tail_becomes_the_tail(log: MemoryLog | JetStreamLog) -> None:
     first = await say(log, "T1", "one", 0)
     second = await say(log, "T1", "two", first, "street_closed")
     assert second > first
     tail = await log.tail("main", "T1")
     assert tail is not None
-    assert (tail.sequence, tail.subject, tail.data) == (second, "table.main.T1.table.street_closed", b"two")
+    assert (tail.sequence, tail.subject, tail.data) == (
+        second,
+        f"{log.archive.roots.stored}.main.T1.table.street_closed",
+        b"two",
+    )
     assert await told(log.read("main", "T1")) == ["one", "two"]
 
 

@@ -1,0 +1,58 @@
+"""A ledger of which the server finds nothing is not taken for one that never was."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from contracts.commands import OpenTable, TakeSeat
+from contracts.outcomes import Accepted
+from services.bus.faults import CannotServe
+from services.bus.streams import LEDGER, LEDGER_HEADS, LEDGER_REFUSALS, StreamDiffers
+from tests.cashier.test_room import CASH, Wallet
+from tests.damage.store import of_stream
+from tests.services.room import a_room
+
+pytestmark = pytest.mark.server
+
+ALL = (LEDGER, LEDGER_HEADS, LEDGER_REFUSALS)
+
+
+async def banked(folder: Path, *, seated: bool) -> None:
+    """A room in which somebody has an account, and sits at a table or not."""
+    async with a_room(folder) as room:
+        wallet = Wallet(room, await room.caller("lobby"))
+        await wallet.holds("ann", 5_000)
+        if seated:
+            assert isinstance(await wallet.table(OpenTable, config=CASH), Accepted)
+            assert isinstance(await wallet.table(TakeSeat, player="ann", buy_in=2_000), Accepted)
+            await wallet.seated(lambda seen: len(seen.seats) == 1)
+
+
+def gone(folder: Path, *names: str) -> None:
+    for name in names:
+        shutil.rmtree(of_stream(folder, name))
+
+
+async def test_a_ledger_that_is_gone_is_told_by_its_heads(tmp_path: Path) -> None:
+    await banked(tmp_path, seated=False)
+    gone(tmp_path, LEDGER)
+    with pytest.raises(StreamDiffers, match="stream LEDGER does not exist, though stream LEDGER_HEADS was in use"):
+        async with a_room(tmp_path):
+            pass
+
+
+async def test_a_ledger_of_which_nothing_is_left_is_told_by_the_players_who_sit_with_its_chips(tmp_path: Path) -> None:
+    await banked(tmp_path, seated=True)
+    gone(tmp_path, *ALL)
+    with pytest.raises(CannotServe, match="there is no ledger real-USD, but players sit at table T1"):
+        async with a_room(tmp_path):
+            pass
+    async with a_room(tmp_path, ["table", "views"]) as room:  # the tables can be closed
+        assert len((await Wallet(room, await room.caller("lobby")).seated(lambda _: True)).seats) == 1
+
+
+async def test_a_room_of_a_release_without_accounts_gets_its_ledger(tmp_path: Path) -> None:
+    await banked(tmp_path, seated=False)
+    gone(tmp_path, *ALL)
+    await banked(tmp_path, seated=True)
