@@ -60,7 +60,7 @@ class Statement(Data, frozen=True):
 
 
 def accounts(*, ledger: OfLedger = None, where: Where = NOWHERE, json: Json = False) -> int:
-    """List the accounts of the house's ledgers, or of one: players, tables, and the house's own."""
+    """List accounts and what is in them: those of players and tables, and the house's own."""
     return asyncio.run(_accounts(where, ledger, json=json))
 
 
@@ -75,9 +75,10 @@ def ledger(
     where: Where = NOWHERE,
     json: Json = False,
 ) -> int:
-    """Tell what ever moved in an account, and why; a player is named with or without `player.` before it.
+    """Tell what ever moved in an account, and why.
 
-    Other accounts: table.ROOM.TABLE, rake, suspense (corrections to be explained), cash (the world outside).
+    A player is named with or without `player.` before it. Others: table.ROOM.TABLE, rake, suspense (corrections to be
+    explained), cash (the world outside).
     """
     return asyncio.run(_statement(where, account, ledger, last, json=json))
 
@@ -88,9 +89,10 @@ def reconcile(
     where: Where = NOWHERE,
     json: Json = False,
 ) -> int:
-    """Prove that every chip ever deposited is in an account, on a table or in the rake account; by day and by table.
+    """Prove that every chip ever deposited is in an account, on a table or in the rake account.
 
-    Ends with 0 if so, 1 with the first place of difference if not, 2 where a log cannot be read.
+    Told by day and by table. Ends with 0 if so, 1 with the first place of difference if not, 2 where a log cannot be
+    read.
 
     Parameters
     ----------

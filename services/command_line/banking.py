@@ -62,7 +62,10 @@ class Sent(msgspec.Struct):
 
 
 def open_account(player: str, /, *, to: To = HOUSE, where: Where = NOWHERE, json: Json = False) -> int:
-    """Open an account for a player, empty; the first one in a ledger opens the ledger: --ledger real-USD."""
+    """Open an account for a player.
+
+    The first one in a ledger opens the ledger: --ledger real-USD.
+    """
     return _send(where, to, OpenAccount, {"player": player}, json=json)
 
 
@@ -119,7 +122,7 @@ def unfreeze(
     where: Where = NOWHERE,
     json: Json = False,
 ) -> int:
-    """End what `freeze` began: the account is as any other again."""
+    """End what `freeze` began."""
     fields = {"player": player, "reason": reason}
     return _to_each(where, to, UnfreezeAccount, fields, json=json)
 
@@ -136,9 +139,9 @@ def correct(
     where: Where = NOWHERE,
     json: Json = False,
 ) -> int:
-    """Move an amount from one account to another: player.NAME, rake, suspense or cash.
+    """Move an amount between two accounts, with a reason.
 
-    The chips at a table are corrected there: `croupier adjust`.
+    They are player.NAME, rake, suspense or cash. The chips at a table are corrected there: `croupier adjust`.
     """
     fields = {"source": source, "target": target, "amount": _chips(amount), "reason": reason, "reference": reference}
     return _send(where, to, Correct, fields, json=json)

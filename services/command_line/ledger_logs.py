@@ -134,12 +134,12 @@ def _once[K](held: dict[K, Path], key: K, path: Path) -> None:
 
 
 def is_of_a_ledger(path: Path) -> bool:
-    """Whether an exported log is a ledger's. Raises `OSError`."""
-    with path.open("rb") as file:
-        try:
+    """Whether an exported log is a ledger's; of what cannot be read whoever reads it tells more."""
+    try:
+        with path.open("rb") as file:
             return bool(decode_by(_owners, file.readline()).ledger)
-        except msgspec.MsgspecError:
-            return False
+    except (OSError, msgspec.MsgspecError):
+        return False
 
 
 def ledger_lines(path: Path) -> Iterator[Message]:
