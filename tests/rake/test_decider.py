@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from contracts.cards import SeatAmount
 from contracts.events.rake import RakeTaken
+from contracts.events.table import OptionsChanged
 from contracts.games import RULES_VERSION
 from services.aggregate.table import Table
 from services.rake import decider
@@ -111,3 +112,12 @@ def test_the_rake_is_owed_once_and_only_when_the_betting_is_over() -> None:
 def test_a_hand_of_newer_rules_is_left_alone() -> None:
     """DESIGN 2: a service that does not know a hand's rules does not act on it."""
     assert decider.owes(betting_over(STEPS, (4000,), {2: 2000, 3: 2000}, rules=RULES_VERSION + 1), NOON) == ()
+
+
+def test_a_schedule_that_is_changed_during_a_hand_takes_its_rake_from_the_next_one_on() -> None:
+    """RULES 0.1, R114: the hand is raked, and says so, by the schedule under which it was dealt."""
+    table = betting_over(STEPS, (4000,), {2: 2000, 3: 2000})
+    assert table.config is not None
+    later = replace(table.config, rake=replace(STEPS, id="later", version=2, mode="percent"))
+    event = raked(commit(table, OptionsChanged(config=later)))
+    assert (event.schedule, event.version, event.total) == (STEPS.id, STEPS.version, raked(table).total)
