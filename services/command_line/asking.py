@@ -22,6 +22,7 @@ from contracts.queries import PublicTable, TableQuery
 from services.bots.client import NoOutcome, RoomClient
 from services.bus.connection import Line
 from services.bus.mailbox import Mailbox, NoAnswer, NobodyThere, NotSent
+from services.command_line.numbers import of_tokens
 from services.command_line.printing import print_json, print_lines
 from services.command_line.refusals import CannotRead, WrongArgument
 from services.command_line.sources import REQUEST_S, connected, served, table_name
@@ -50,7 +51,9 @@ class Again:
     hand: Annotated[
         int | None,
         Parameter(
-            help="The hand that you saw last; default: the table's hand of now.", validator=validators.Number(gte=0)
+            help="The hand that you saw last; default: the table's hand of now.",
+            converter=of_tokens,
+            validator=validators.Number(gte=0),
         ),
     ] = None
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final
 
 from cyclopts import App, CycloptsError, Parameter, validators
 
+from services.command_line.numbers import of_tokens
 from services.command_line.overview import ELSEWHERE, SUMMARIES, place, there
 from services.command_line.where import NOWHERE, Where
 
@@ -16,7 +17,9 @@ WRONG: Final = 2
 INTERRUPTED: Final = 130
 
 type Json = Annotated[bool, Parameter(name="--json", negative=(), help="Print one JSON document.")]
-type Hand = Annotated[int, Parameter(help="Number of the hand.", validator=validators.Number(gte=1))]
+type Hand = Annotated[
+    int, Parameter(help="Number of the hand.", converter=of_tokens, validator=validators.Number(gte=1))
+]
 type Keys = Annotated[
     tuple[Path, ...], Parameter(name="--hand-keys", help="File of hand keys; may be given several times.", negative=())
 ]

@@ -1,13 +1,13 @@
 """What operators do at a table (R121, R124): `croupier void`, `pause`, `resume`, `close`, `remove` and `adjust`."""
 
 import asyncio
-import re
 from typing import Annotated
 
 from cyclopts import Parameter
 
 from contracts.commands import AdjustStack, CloseTable, PauseTable, RemovePlayer, ResumeTable, VoidHand
 from services.command_line.asking import ANEW, Again, Json, Why, ask
+from services.command_line.numbers import whole
 from services.command_line.refusals import WrongArgument
 from services.command_line.where import NOWHERE, Where
 
@@ -67,7 +67,8 @@ def adjust(
 
 
 def _chips(text: str) -> int:
-    """A change of a stack as it is given: cyclopts itself would round 1.5. Raises `WrongArgument`."""
-    if re.fullmatch(r"[+-]?[0-9]{1,40}", text) is None:
+    """A change of a stack as it is given. Raises `WrongArgument`."""
+    number = whole(text)
+    if number is None:
         raise WrongArgument(f"AMOUNT {text!r} is not accepted; a whole number of the smallest chips is, as 500 or -500")
-    return int(text)
+    return number
