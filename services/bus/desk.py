@@ -42,7 +42,7 @@ EXPIRY_S: Final = 0.25
 TRIES_MAX: Final = 20
 """So often a command is decided anew because the log moved on, before it is `busy`."""
 
-WAITED: Final = "The table is waiting for another service; send the same command again."
+WAITED: Final = "Something else has to be written first; send the same command again."
 TOO_MUCH: Final = "Too many commands wait here; send the same command again."
 NOBODY: Final = Actor(kind="operator", name="nobody")
 """Stands for who asks where the subject does not say."""
