@@ -24,10 +24,12 @@ from services.replay.differences import Difference, equal
 
 
 def _reserved(before: Table, event: SeatReserved, after: Table) -> Iterator[Difference]:
-    kept = event.reservation
+    kept, known = event.reservation, before.reservations.get(event.reservation.seat)
+    yield from equal("a reservation is numbered by its commit", kept.number, after.n)
+    if known is not None and known.player == kept.player and known.buy_in == 0 < kept.buy_in:
+        return  # the player says for how many chips, and the cashier is asked for them
     yield from equal(f"seat {kept.seat} is free before it is kept", _taken(before, kept.seat), must=False)
     yield from equal(f"{kept.player} has no seat yet", _has_one(before, kept.player), must=False)
-    yield from equal("a reservation is numbered by its commit", kept.number, after.n)
 
 
 def _released(before: Table, event: SeatReleased, after: Table) -> Iterator[Difference]:

@@ -136,6 +136,7 @@ def said(before: Table, event: AnyEvent) -> list[str]:
         (SeatReserved(reservation=replace(KEPT, seat=7, player="eve", number=6)), "seat 7 is free before it is kept"),
         (SeatReserved(reservation=replace(KEPT, seat=5, number=6)), "dan has no seat yet"),
         (SeatReserved(reservation=replace(KEPT, seat=5, player="eve")), "a reservation is numbered by its commit"),
+        (SeatReserved(reservation=replace(KEPT, number=6)), "seat 4 is free before it is kept"),
         (SeatReleased(seat=4, player="dan", request=4, reason="refused"), "which reservation is released"),
         (
             SeatReleased(seat=4, player="dan", request=5, reason="expired"),
@@ -169,6 +170,8 @@ def test_facts_about_seats_as_they_should_be_break_nothing() -> None:
         PlayerLeft(seat=4, player="dan", stack=8000, at=NOON),
         PresenceChanged(seat=1, connected=False),
         WaitingListChanged(players=("eve", "fay")),
+        SeatReserved(reservation=Reservation(seat=5, player="eve", number=13, expires=NOON)),
+        SeatReserved(reservation=Reservation(seat=5, player="eve", number=14, expires=NOON, buy_in=500)),
     )
 
 

@@ -37,7 +37,8 @@ from services.cashier.decider import decide
 from services.cashier.refusals import refused_events
 from services.cashier.told import is_banker, open_requests
 from services.cashier.transfers import Movement, due
-from tests.simulation.judge import AHEAD_S_MAX, UNDECIDED, Judge, chips_at
+from tests.simulation.bookkeeper import chips_at
+from tests.simulation.judge import AHEAD_S_MAX, UNDECIDED, Judge
 from tests.simulation.virtual_loop import Owner
 
 UNWRITTEN = ("stale", "not_allowed", "duplicate_id", "malformed", "oversized", "wrong_currency")

@@ -26,7 +26,7 @@ class Customer(Player):
         super().__init__(name, table, network, judge, random)
         self._auditor = auditor
 
-    async def _sit_down(self, table: Table) -> None:
+    async def _sit_down(self, table: Table, *, anywhere: bool = False) -> None:
         random = self._random
         assert table.config is not None
         if any(kept.player == self.name and kept.buy_in for kept in table.reservations.values()):
@@ -34,7 +34,7 @@ class Customer(Player):
                 release = ReleaseSeat(id=self._network.new_id(), hand=table.hands)
                 await self._network.ask(self.table, "player", self.name, release)
         elif self._can_afford(table, table.config) or random.random() > REASONABLE:
-            await super()._sit_down(table)
+            await super()._sit_down(table, anywhere=anywhere)
 
     def _can_afford(self, table: Table, config: TableConfig) -> bool:
         ledger = self._auditor.ledger(ledger_of(config.money, config.currency))

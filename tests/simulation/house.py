@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 from random import Random
-from typing import Any, Final, get_args
+from typing import Any, Final
 
 import msgspec
 import structlog
@@ -13,13 +13,12 @@ from contracts.commands import OpenTable, PauseTable
 from contracts.commit import Head
 from contracts.events import SERVICES, fact_of
 from contracts.events.table import HandStarted
-from contracts.games import RULES_VERSION, BuyIn, Limit, Options, Stakes, TableConfig, Variant
+from contracts.games import RULES_VERSION, TableConfig
 from contracts.outcomes import Outcome
 from contracts.subjects import guarded, table_pattern
 from services.aggregate.debts import debt
 from services.aggregate.table import Table
 from services.bus.log import Refused, Unavailable
-from services.rake.schedules import party
 from tests.simulation.cashier_players import Customer, banked
 from tests.simulation.cashier_process import CashierProcess
 from tests.simulation.chance import exponential
@@ -28,8 +27,10 @@ from tests.simulation.faults import NONE, Faults
 from tests.simulation.faulty_log import true_time
 from tests.simulation.judge import Judge
 from tests.simulation.network import Network
+from tests.simulation.operator import Operator
 from tests.simulation.players import Player
 from tests.simulation.process import Build, Place, Process
+from tests.simulation.tables import drawn_config
 from tests.simulation.trouble import Trouble
 from tests.simulation.weather import Weather
 
@@ -61,6 +62,7 @@ class House:
         self.network = Network(self.weather)
         self.trouble = Trouble(self.weather, self.processes.values)
         self.rules = RULES_VERSION + faults.newer_rules
+        self._drawn_rules = self.rules if faults.newer_rules else None
         self.build = build
         self.lives = 0
         self.tables = [f"T{number + 1}" for number in range(self.random.choice((1, 1, 2)))]
@@ -68,6 +70,7 @@ class House:
             self.weather, self.judge, self.network, self.tables, Random(f"{seed}:counting house")
         )
         self.players: list[Player] = []
+        self.operators: list[Operator] = []
         self.spectators = [build.spectator(table, self.network, self.judge) for table in self.tables]
         self._running: list[asyncio.Task[Any]] = []
 
@@ -106,6 +109,8 @@ class House:
         self.counting.quieten()
         for process in self.processes.values():
             process.set_clock(0, 0)
+        for operator in self.operators:
+            operator.silent = True
         if self.random.random() < 0.5:
             for player in self.players:  # nobody wakes the services up: time alone brings every table to rest
                 player.silent = True
@@ -134,7 +139,9 @@ class House:
         return True
 
     def _played(self) -> bool:
-        return all(self.judge.table(table).hands >= self.hands for table in self.tables)
+        return all(
+            table.hands >= self.hands or table.status == "closed" for table in map(self.judge.table, self.tables)
+        )
 
     def _at_rest(self) -> bool:
         return not any(map(is_going_on, map(self.judge.table, self.tables)))
@@ -202,12 +209,15 @@ class House:
         self.log.stray(table_pattern("main", table), subject, data)
 
     async def _pause(self, table: str) -> None:
-        while self.judge.table(table).status != "paused":
-            pause = PauseTable(id=self.network.new_id(), hand=self.judge.table(table).hands)
-            await self.network.ask(table, "operator", "office", pause)
+        """Keeps a table paused: another operator's resume may still be on its way."""
+        while True:
+            if self.judge.table(table).status == "open":
+                pause = PauseTable(id=self.network.new_id(), hand=self.judge.table(table).hands)
+                await self.network.ask(table, "operator", "office", pause)
+            await asyncio.sleep(LOOK_S)
 
     async def _open(self, table: str) -> None:
-        config = drawn_config(self.random, self.rules)
+        config = drawn_config(self.random, self._drawn_rules)
         if table in self.counting.tables:
             config = banked(self.random, config)
         outcome: Outcome | None = None
@@ -222,6 +232,8 @@ class House:
             name = f"P{number + 1}"
             self.players.append(self._player(name, table, config))
             self._spawn(self.players[-1].play())
+        self.operators.append(Operator(table, self.network, self.judge, Random(self.random.random())))
+        self._spawn(self.operators[-1].work())
 
     def _player(self, name: str, table: str, config: TableConfig) -> Player:
         random = Random(self.random.random())
@@ -237,9 +249,11 @@ class House:
     def _tell_who_is_stuck(self) -> None:
         for table in map(self.judge.table, self.tables):
             if is_going_on(table):
+                owed = debt(table)
                 self.judge.says(
                     f"{table.id} is not at rest {QUIET_S_MAX} s after the faults: commit {table.n}, hand {table.hands}"
                     f"{' in progress' if table.hand is not None else ''}, {table.status}"
+                    f"{f', {owed.service} owes {owed.duty}' if owed is not None else ''}"
                 )
 
     def _behind(self) -> Iterator[str]:
@@ -277,32 +291,5 @@ class House:
 
 
 def is_going_on(table: Table) -> bool:
-    """Whether a hand is in progress, or the next one is to start."""
-    return table.hand is not None or (table.status != "paused" and debt(table) is not None)
-
-
-def drawn_config(random: Random, rules: int) -> TableConfig:
-    """A game for one table, with stacks short enough to go all-in."""
-    variant: Variant = random.choice(get_args(Variant.__value__))
-    limit: Limit = random.choice(get_args(Limit.__value__))
-    stakes = Stakes(small_blind=50, big_blind=100, ante=random.choice((0, 0, 10)))
-    if limit == "fixed_limit":
-        stakes = Stakes(small_blind=50, big_blind=100, small_bet=100, big_bet=200)
-    options = Options(
-        button_mode=random.choice(("moving", "dead")),
-        burn_cards=random.choice((True, False)),
-        allin_reveal=random.choice(("all", "normal")),
-        allin_expose_time=random.choice(("before_board", "at_showdown")),
-        act_ms=random.choice((700, 2000, 4000)),
-        hand_gap_ms=random.choice((0, 0, 300)),
-        rules=rules,
-    )
-    return TableConfig(
-        variant=variant,
-        limit=limit,
-        stakes=stakes,
-        seats=6,
-        buy_in=BuyIn(minimum=400, maximum=random.choice((600, 2000, 10_000))),
-        options=options,
-        rake=random.choice((party(limit, stakes), None)),
-    )
+    """Whether a hand is in progress, or something is still to come by itself: a hand, or what becomes of a seat."""
+    return table.hand is not None or debt(table) is not None

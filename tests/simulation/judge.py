@@ -11,30 +11,32 @@ from contracts.codec import decode_commit, decode_outcome, encode
 from contracts.commands import Act, AnyCommand, ConfirmRequest
 from contracts.commit import Commit
 from contracts.data import Instant
-from contracts.events import Event
 from contracts.events.dealer import BoardDealt, HandsRevealed
-from contracts.events.seats import StackToppedUp
 from contracts.events.settlement import HandsShown
 from contracts.events.state import Turn
-from contracts.events.table import CommandRefused, HandEnded, PlayerLeft, PlayerSeated
+from contracts.events.table import CommandRefused, HandVoided
 from contracts.outcomes import Accepted, Outcome, Rejected
 from contracts.queries import OwnCards
 from contracts.subjects import CommandSubject, read_commit
 from contracts.views import PublicView
-from services.aggregate.debts import debt
+from services.aggregate.debts import later
 from services.aggregate.fold import Verdict, fold, read
 from services.aggregate.table import Table
 from services.bus.clock import JUMP_S_MAX, SKEW_S_MAX
 from services.bus.log import Stored
 from services.bus.stall import STALL_S_MAX
 from services.table.hands import LASTING_MAX
+from tests.simulation.bookkeeper import Bookkeeper, unrestored
 from tests.simulation.examiner import Examiner
 from tests.simulation.virtual_loop import Owner
 
 UNDECIDED = ("busy", "halted", "unsupported_version")
 """Answers that leave open what becomes of a command: another release may know what this one does not."""
 
-UNWRITTEN = ("stale", "unknown_table", "table_closed", "not_allowed", "duplicate_id", "malformed", "oversized")
+UNWRITTEN = (
+    *("stale", "unknown_table", "table_closed", "not_allowed", "duplicate_id", "malformed", "oversized"),
+    "hand_settled",
+)
 """Refusals that rest on nothing that passes: they are final though the log does not hold them."""
 
 PASSING = ("player", "cashier")
@@ -98,7 +100,7 @@ class Judge:
         self._holes: dict[tuple[str, int], dict[str, tuple[Card, ...]]] = {}
         self._lasting: defaultdict[str, list[int]] = defaultdict(list)
         self._causes: dict[CommandId, Answered] = {}
-        self._chips: dict[str, int] = {}
+        self._books: dict[str, Bookkeeper] = {}
         self._copies: dict[str, Copy] = {}
         self._came: dict[tuple[str, CommandId], float] = {}
         self._decided: dict[tuple[str, str], bytes] = {}
@@ -113,7 +115,7 @@ class Judge:
         if table not in self.tables:
             self.tables[table] = Table(room="main", id=table)
             self.entries[table] = []
-            self._chips[table] = 0
+            self._books[table] = Bookkeeper()
         return self.tables[table]
 
     # The log
@@ -168,19 +170,21 @@ class Judge:
             self.says(f"{table.id}/{commit.n} is dated {ahead_s:.1f} s ahead of the server's clock")
         fold(table, commit, message.data)
         self.entries[table.id].append(Entry(commit, table.head, message.sequence, table.copy()))
-        self._count_chips(before, commit, table)
+        self._keep_books(before, commit, table)
         self._note_cause(commit)
         if any(isinstance(event, HandsRevealed | BoardDealt) for event in commit.events):
             self._cards_once(table)
         for watcher in self.watchers:
             watcher(table, commit)
 
-    def _count_chips(self, before: Table, commit: Commit, table: Table) -> None:
-        rake = before.hand.rake.total if before.hand is not None and before.hand.rake is not None else 0
-        self._chips[table.id] += sum(_brought(event, rake) for event in commit.events)
-        found = chips_at(table)
-        if found != self._chips[table.id]:
-            self.says(f"{table.id}/{commit.n}: {found} chips at the table instead of {self._chips[table.id]}")
+    def _keep_books(self, before: Table, commit: Commit, table: Table) -> None:
+        for fault in self._books[table.id].enter(before, commit, table):
+            self.says(f"{table.id}/{commit.n}: {fault}")
+        for event in commit.events:
+            if isinstance(event, HandVoided) and before.hand is not None:
+                start = self.entries[table.id][before.hand.started_n - 2].after
+                for fault in unrestored(start, before, event):
+                    self.says(f"{table.id}/{commit.n}: {fault}")
 
     def _note_cause(self, commit: Commit) -> None:
         if commit.cause is None:
@@ -259,7 +263,7 @@ class Judge:
     def _forgotten(self, copy: Copy, code: str, n: int) -> bool:
         """Whether a command may no longer be known: an act of an older hand, or one with too many others after it."""
         table = copy.key[0]
-        if code != "stale" or copy.command.hand >= self.table(table).hands - 1:
+        if code not in ("stale", "table_closed") or copy.command.hand >= self.table(table).hands - 1:
             return False
         later = sum(each > n for each in self._lasting[table])
         return isinstance(copy.command, Act) or later >= LASTING_MAX
@@ -327,12 +331,12 @@ def open_cards(commit: Commit) -> set[Card]:
 def is_legal(table: Table, copy: Copy) -> bool:
     """Whether an act could have been accepted on this state, said without the table's decider."""
     command, hand, record = copy.command, table.hand, table.seat_of(copy.key[2])
-    owed = debt(table)
-    if not isinstance(command, Act) or hand is None or record is None or hand.open_turn is None or owed is None:
+    if not isinstance(command, Act) or hand is None or record is None or hand.open_turn is None:
         return False
-    turn = hand.open_turn
-    in_time = owed.due is None or copy.arrived < owed.due
-    return turn.seat == record.seat and hand.turn_number == command.turn and in_time and allows(turn, command)
+    turn, opened = hand.open_turn, hand.turn_opened
+    in_time = opened is not None and copy.arrived < later(opened, turn.act_ms + turn.bank_ms + hand.extra_ms)
+    fits = turn.seat == record.seat and hand.turn_number == command.turn
+    return fits and (in_time or record.away or record.leaving) and allows(turn, command)
 
 
 def allows(turn: Turn, act: Act) -> bool:
@@ -347,26 +351,3 @@ def allows(turn: Turn, act: Act) -> bool:
         "all_in": turn.call is not None or turn.wager is not None,
     }
     return act.to is None and options[act.action]
-
-
-def chips_at(table: Table) -> int:
-    """The chips in stacks and in the middle; not those that wait for the end of the hand."""
-    hand = table.hand
-    if hand is None:
-        return sum(record.stack for record in table.seats.values())
-    beside = sum(record.stack for record in table.seats.values() if record.seat not in hand.players)
-    return beside + hand.pot + sum(player.stack for player in hand.players.values())
-
-
-def _brought(event: Event, rake: int) -> int:
-    match event:
-        case PlayerSeated():
-            return event.record.stack
-        case StackToppedUp():
-            return event.amount
-        case PlayerLeft():
-            return -event.stack
-        case HandEnded():
-            return -rake
-        case _:
-            return 0

@@ -36,6 +36,7 @@ from tests.simulation.planted_cashier import (
     SkipsCommits,
     TellsOnce,
 )
+from tests.simulation.planted_rules import NEVER_RELEASES, bank_used_twice, role_with, rules_with, swapped_stacks
 from tests.simulation.process import Build
 from tests.simulation.spectators import Spectator
 
@@ -310,5 +311,10 @@ PLANTED: Final[dict[str, Planted]] = {
     "skips a table's commit": Planted(Build(till=SkipsCommits), "follow from tables"),
     "credits rake before the hand has ended": Planted(Build(till=CreditsRakeAtOnce), "follow from tables"),
     "remembers an answer past its settlement": Planted(Build(ledgers=UNFORGETTING), "to commit"),
+    "a cancelled hand mixes up stacks": Planted(Build(rules=rules_with(swapped_stacks)), "the cancelled hand leaves"),
+    "a time bank is used twice": Planted(
+        Build(rules=rules_with(bank_used_twice), role=role_with(bank_used_twice)), "ms were used, holds"
+    ),
+    "a reservation is never released": Planted(Build(role=NEVER_RELEASES), "table owes release_seat"),
     "trusts the order of facts": Planted(Build(follower=TrustsTheOrderOfFacts), "has a hole"),
 }

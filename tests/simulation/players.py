@@ -4,8 +4,22 @@ import asyncio
 from random import Random
 from typing import Final
 
-from contracts.commands import Act, LeaveTable, ReturnToPlay, SitOut, TakeSeat, TopUp
+from contracts.commands import (
+    Act,
+    Connected,
+    Disconnected,
+    JoinWaitingList,
+    LeaveTable,
+    LeaveWaitingList,
+    ReleaseSeat,
+    ReserveSeat,
+    ReturnToPlay,
+    SitOut,
+    TakeSeat,
+    TopUp,
+)
 from contracts.events.state import SeatRecord, Turn
+from services.aggregate.debts import free_seats
 from services.aggregate.table import Table
 from tests.simulation.judge import Judge
 from tests.simulation.network import Network
@@ -13,6 +27,9 @@ from tests.simulation.network import Network
 THINK_S: Final = 0.4
 MISTAKES: Final = 0.06
 DREAMS: Final = 0.05
+DROPS: Final = 0.01
+"""How often a look at the table ends with a lost connection."""
+GONE_S_MAX: Final = 6.0
 
 
 class Player:
@@ -33,13 +50,15 @@ class Player:
             await asyncio.sleep(self._random.uniform(0, THINK_S))
             if not self.silent:
                 await self._look(self._judge.table(self.table))
+            if not self.silent and self._random.random() < DROPS:
+                await self._drop()
 
     async def _look(self, table: Table) -> None:
         if table.config is None:
             return
         record, random = table.seat_of(self.name), self._random
         if record is None:
-            await self._sit_down(table)
+            await self._come(table)
         elif table.hand is not None and (turn := table.hand.open_turn) is not None and turn.seat == record.seat:
             await self._act(table, turn)
         elif random.random() < 0.02:
@@ -50,7 +69,44 @@ class Player:
             back = ReturnToPlay(id=self._network.new_id(), hand=table.hands, choice=random.choice(("wait", "post")))
             await self._network.ask(self.table, "player", self.name, back)
 
-    async def _sit_down(self, table: Table) -> None:
+    async def _drop(self) -> None:
+        """Loses the connection for a while, or for good: the lobby sees it."""
+        table = self._judge.table(self.table)
+        if table.seat_of(self.name) is None:
+            return
+        gone = Disconnected(id=self._network.new_id(), hand=table.hands, player=self.name)
+        await self._network.ask(self.table, "lobby", "lobby", gone)
+        await asyncio.sleep(self._random.uniform(0, GONE_S_MAX))
+        if not self.silent:
+            hand = self._judge.table(self.table).hands
+            back = Connected(id=self._network.new_id(), hand=hand, player=self.name)
+            await self._network.ask(self.table, "lobby", "lobby", back)
+
+    async def _come(self, table: Table) -> None:
+        """Sits down, has a seat kept first, or waits for one: whatever there is for who comes."""
+        chance, new_id, hand = self._random.random(), self._network.new_id, table.hands
+        kept = any(kept.player == self.name for kept in table.reservations.values())
+        if kept and chance < 0.2:
+            give_up = ReleaseSeat(id=new_id(), hand=hand)
+            await self._network.ask(self.table, "player", self.name, give_up)
+        elif kept and chance < 0.6:
+            await self._sit_down(table, anywhere=True)
+        elif kept:
+            return  # thinks about it, maybe for too long
+        elif self.name in table.waiting:
+            if chance < 0.05:
+                leave = LeaveWaitingList(id=new_id(), hand=hand)
+                await self._network.ask(self.table, "player", self.name, leave)
+        elif not free_seats(table) and chance < 0.5:
+            join = JoinWaitingList(id=new_id(), hand=hand, player=self.name)
+            await self._network.ask(self.table, "lobby", "lobby", join)
+        elif free_seats(table) and chance < 0.2:
+            reserve = ReserveSeat(id=new_id(), hand=hand, player=self.name)
+            await self._network.ask(self.table, "lobby", "lobby", reserve)
+        elif free_seats(table) or chance > 0.95:
+            await self._sit_down(table)
+
+    async def _sit_down(self, table: Table, *, anywhere: bool = False) -> None:
         assert table.config is not None
         random, bounds = self._random, table.config.buy_in
         buy_in = random.randint(bounds.minimum, bounds.maximum or bounds.minimum)
@@ -60,7 +116,7 @@ class Player:
             hand=table.hands,
             player=self.name,
             buy_in=max([buy_in, *left[-1:]]),
-            seat=random.choice((None, random.randint(1, table.config.seats))),
+            seat=None if anywhere else random.choice((None, random.randint(1, table.config.seats))),
             choice=random.choice(("wait", "post", "post")),
         )
         await self._network.ask(self.table, "lobby", "lobby", take)

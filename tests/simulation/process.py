@@ -83,6 +83,7 @@ class Build(msgspec.Struct, frozen=True):
     desk: type[TableDesk] = TableDesk
     follower: type[TableFollower] = TableFollower
     rules: TableRules = table_app.RULES
+    role: TableRole = table_app.ROLE
     log: type[FaultyLog] = FaultyLog
     clock: type[Clock] = Clock
     view: Callable[[Id, Commit, Sha256], PublicView] = public_view
@@ -258,7 +259,7 @@ class Process:
 
     def _real_role(self) -> TableRole:
         if self.service == "table":
-            return table_app.ROLE
+            return self._build.role
         if self.service == "rake":
             return rake_app.ROLE
         if self.service == "settlement":

@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
@@ -12,9 +13,11 @@ from typing import Any, Final, cast
 import structlog
 
 from contracts.data import Data
+from contracts.events import fact_of
 from tests.simulation.faults import NAMES, Faults, drawn
 from tests.simulation.house import HANDS, House
 from tests.simulation.process import Build
+from tests.simulation.records import faults_of
 from tests.simulation.releases import release
 from tests.simulation.virtual_loop import VirtualLoop
 
@@ -22,7 +25,7 @@ TOLD_MAX: Final = 6
 
 
 class Result(Data, frozen=True):
-    """What a seed came to. `log` is the SHA-256 of all messages in their order."""
+    """What a seed came to. `log` is the SHA-256 of all messages in their order, `facts` counts what the logs hold."""
 
     seed: int
     faults: Faults
@@ -42,6 +45,7 @@ class Result(Data, frozen=True):
     lives: int
     log: str
     happened: dict[str, int]
+    facts: dict[str, int]
 
     @property
     def command(self) -> str:
@@ -119,11 +123,17 @@ def simulate(
         lives=house.lives,
         log=_digest(house),
         happened={name: times for name in NAMES if (times := house.weather.happened[name])},
+        facts=_facts(house),
     )
 
 
 async def _end(house: House) -> None:
     await asyncio.gather(*house.stop(), return_exceptions=True)
+
+
+def _facts(house: House) -> dict[str, int]:
+    entries = (entry for table in house.judge.entries.values() for entry in table)
+    return dict(sorted(Counter(fact_of(event) for entry in entries for event in entry.commit.events).items()))
 
 
 def _digest(house: House) -> str:
@@ -134,11 +144,13 @@ def _digest(house: House) -> str:
 
 
 def _verified(house: House) -> Iterator[str]:
-    """What is wrong with the logs, verified again as wholes."""
+    """What is wrong with the logs, verified again as wholes, and with what players are told of their hands."""
     for table in house.tables:
         prefix = f"table.main.{table}."
         messages = (message for message in house.log.messages if message.subject.startswith(prefix))
         yield from house.judge.examiner.whole(table, messages)
+        commits = [entry.commit for entry in house.judge.entries.get(table, [])]
+        yield from faults_of(table, commits, (player.name for player in house.players if player.table == table))
     yield from house.counting.verified(house.log)
 
 
