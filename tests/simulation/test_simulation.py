@@ -46,3 +46,15 @@ def test_a_seed_without_faults_plays_hands_and_refuses_little() -> None:
     assert sum(result.hands for result in results) > 20
     assert sum(result.accepted for result in results) > 10 * len(results)
     assert all(result.commits > result.hands * 5 for result in results)
+
+
+def test_a_few_seeds_live_through_all_that_happens_at_a_table() -> None:
+    """R4, R11, R117, R118, R121, R124: seats are kept, players disconnect, hands are cancelled, stacks corrected."""
+    seen: set[str] = set()
+    for seed in range(12):
+        seen |= simulate(seed, faults=NONE).facts.keys()
+    assert seen >= {
+        *("seat_reserved", "seat_released", "waiting_list_changed", "presence_changed", "turn_extended"),
+        *("hand_voided", "stack_adjusted", "options_changed", "table_closed", "player_sat_out", "stack_topped_up"),
+        *("top_up_requested", "player_left", "sit_out_requested", "leave_requested"),
+    }
