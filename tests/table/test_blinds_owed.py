@@ -290,6 +290,15 @@ def test_who_was_skipped_and_sits_out_before_posting_has_missed_a_big_blind() ->
     assert (at(started), owed(started)) == ((9, 1, 5), {8: "missed_big", 1: "skipped"})
 
 
+def test_who_was_skipped_and_is_the_small_blind_posts_the_big_one_a_hand_later() -> None:
+    """R22, R28: nobody posts between the button and the big blind; seat 6 came back, so seat 8 is the small blind."""
+    game = table((5, 8, 9), 1, 5, 6, 8, 9, skipped_blind_policy="post", rules=2)
+    game.table.seats[8] = replace(game.table.seats[8], owes="skipped")
+    first, second = hand(game), hand(game)
+    assert (at(first), extra(first), owed(first)) == ((6, 8, 9), {}, {8: "skipped"})
+    assert (at(second), extra(second), owed(second)) == ((8, 9, 1), {8: [("new_player_blind", 100)]}, {})
+
+
 def test_heads_up_nobody_posts_out_of_turn() -> None:
     """R17, R28: three are left, of whom seat 8 was skipped; when another goes, the two play on as any two."""
     game = table((1, 3, 5), 1, 3, 5, 8, skipped_blind_policy="post", rules=2)

@@ -8,7 +8,14 @@ from contracts.commands import (
     Act,
     AnyCommand,
     CloseTable,
+    ConfirmRequest,
+    Connected,
+    JoinWaitingList,
     LeaveTable,
+    LeaveWaitingList,
+    ReleaseSeat,
+    RemovePlayer,
+    ReserveSeat,
     ResumeTable,
     ReturnToPlay,
     SitOut,
@@ -16,6 +23,7 @@ from contracts.commands import (
     TopUp,
 )
 from contracts.commit import Cause
+from contracts.events.seats import WaitingListChanged
 from contracts.events.state import Acceptance, Actor
 from contracts.events.table import CommandRefused, HandStarted, TableRestated
 from contracts.games import RULES_VERSION, BuyIn
@@ -93,11 +101,20 @@ def test_a_refusal_changes_nothing_at_the_table() -> None:
         ("lobby", TopUp(id="x", hand=1, player="P9", amount=1), "not_seated"),
         ("lobby", ReturnToPlay(id="x", hand=1, player="P1"), "not_sitting_out"),
         ("operator", ResumeTable(id="x", hand=1), "not_paused"),
+        ("lobby", ReleaseSeat(id="x", hand=1, player="P9"), "no_request"),
+        ("lobby", ReserveSeat(id="x", hand=1, player="P9", seat=4), "seat_reserved"),
+        ("lobby", JoinWaitingList(id="x", hand=1, player="W"), "already_waiting"),
+        ("lobby", LeaveWaitingList(id="x", hand=1, player="P9"), "not_waiting"),
+        ("lobby", Connected(id="x", hand=1, player="P1"), "already_connected"),
+        ("operator", RemovePlayer(id="x", hand=1, player="P9", reason="r"), "not_seated"),
         ("operator", CloseTable(id="x", hand=1), "hand_in_progress"),
     ],
 )
 def test_a_lobbys_refusal_is_written_down(kind: ActorKind, command: AnyCommand, code: Code) -> None:
-    outcome = decider.decide(three_handed().table, cause(command, kind), NOON)
+    game = three_handed()
+    game.send("lobby", "L1", ReserveSeat(id="", player="K", seat=4))
+    game.append("table", (WaitingListChanged(players=("W",)),))
+    outcome = decider.decide(game.table, cause(command, kind), NOON)
     assert isinstance(outcome, Rejected)
     assert refused_events(outcome, cause(command, kind)) == (
         CommandRefused(code=code, message=outcome.message, allowed=outcome.allowed),
@@ -111,6 +128,8 @@ def test_a_lobbys_refusal_is_written_down(kind: ActorKind, command: AnyCommand, 
         ("lobby", Act(id="x", hand=1, turn=1, action="fold"), "not_allowed"),
         ("player", ReturnToPlay(id="x", hand=1), "not_sitting_out"),
         ("player", Act(id="x", hand=1, turn=1, action="fold"), "not_your_turn"),
+        ("cashier", ConfirmRequest(id="x", hand=1, request=1, paid=True), "no_request"),
+        ("cashier", RemovePlayer(id="x", hand=1, player="P9", reason="r"), "not_seated"),
     ],
 )
 def test_other_refusals_are_not(kind: ActorKind, command: AnyCommand, code: Code) -> None:

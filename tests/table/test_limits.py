@@ -106,6 +106,7 @@ def test_who_misses_the_big_blind_too_often_loses_the_seat() -> None:
     for _ in range(4):
         assert game.owed()
         record = next(record for record in game.last(HandStarted).table.seats if record.seat == 3)
+        assert all(other.missed == 0 for other in game.last(HandStarted).table.seats if other.seat != 3)
         seen.append((record.owes, record.missed))
         game.settle()
         while game.turn is not None:
@@ -113,6 +114,12 @@ def test_who_misses_the_big_blind_too_often_loses_the_seat() -> None:
     assert seen == [("missed_big", 1), ("missed_both", 1), ("missed_both", 1), ("missed_both", 2)]
     assert game.owed()
     assert game.events[-1] == PlayerLeft(seat=3, player="P3", stack=5000, at=NOON, reason="sat_out")
+
+
+def test_since_when_a_player_sits_out_is_known_where_missed_blinds_are_counted() -> None:
+    """R11: one limit of the two is enough."""
+    game = opened(config(sit_out_blinds=2)).sit(1, 5000)
+    assert does(game, "player", "P1", SitOut(id="")) == (PlayerSatOut(seat=1, at=NOON),)
 
 
 def test_missed_blinds_are_not_counted_where_nobody_loses_a_seat_for_them() -> None:

@@ -9,9 +9,12 @@ from contracts.commands import (
     AdjustStack,
     ChangeOptions,
     CloseTable,
+    ConfirmRequest,
     JoinWaitingList,
     LeaveTable,
+    LeaveWaitingList,
     PauseTable,
+    ReleaseSeat,
     RemovePlayer,
     ReserveSeat,
     ResumeTable,
@@ -215,6 +218,17 @@ def test_who_sits_out_when_a_limit_is_set_has_the_whole_time() -> None:
     assert set(game.table.seats) == {2}
 
 
+def test_a_change_does_not_prolong_the_time_of_who_sits_out_already() -> None:
+    """R11: since when is in the log, and stays."""
+    limited = replace(OPEN, options=replace(OPEN.options, sit_out_ms=60_000))
+    game = opened(limited).sit(1, 5000)
+    does(game, "player", "P1", SitOut(id=""))
+    game.wait(1000)
+    longer = replace(OPEN, options=replace(OPEN.options, sit_out_ms=90_000))
+    assert does(game, "operator", "O1", change(longer)) == (OptionsChanged(config=longer),)
+    assert game.table.seats[1].sat_out_at == NOON
+
+
 def test_who_sits_out_at_the_end_of_the_hand_before_a_limit_has_the_whole_time() -> None:
     """R11: the hand ends, the player sits out, and the new options hold, in one commit."""
     game = Game(OPEN).given({1: 5000, 2: 5000, 3: 5000}, button=1)
@@ -255,7 +269,14 @@ def test_since_rules_2_and_under_the_cashier_a_table_that_closes_says_so_to_each
         ("player", change(OPEN), ("operator",)),
         ("operator", LeaveTable(id="", player="P1"), ("player", "lobby")),
         ("player", ReserveSeat(id="", player="P1"), ("lobby",)),
+        ("player", ReleaseSeat(id="", player="P2"), ("lobby",)),
+        ("player", JoinWaitingList(id="", player="P2"), ("lobby",)),
+        ("player", LeaveWaitingList(id="", player="P2"), ("lobby",)),
+        ("lobby", ReleaseSeat(id=""), ("player",)),
+        ("lobby", JoinWaitingList(id=""), ("player",)),
+        ("lobby", LeaveWaitingList(id=""), ("player",)),
+        ("operator", ConfirmRequest(id="", request=1, paid=True), ("cashier",)),
     ],
 )
-def test_who_may_not_do_what_operators_do(kind: ActorKind, command: Any, actors: tuple[str, ...]) -> None:
+def test_who_may_not_send_what(kind: ActorKind, command: Any, actors: tuple[str, ...]) -> None:
     assert refused(opened(OPEN).sit(1, 500), kind, "P1", command) == ("not_allowed", Allowed(actors=actors))

@@ -9,6 +9,7 @@ from contracts.commands import (
     ConfirmRequest,
     LeaveTable,
     ReleaseSeat,
+    ReserveSeat,
     TakeSeat,
     TopUp,
 )
@@ -29,7 +30,7 @@ from contracts.outcomes import Allowed
 from services.dealer.scripted import Script
 from services.table.refusals import refused_events
 from tests.table.cash import at_the_table, cash, does, opened, paid, refused, unpaid
-from tests.table.stories import NOON, Game, all_in, call, check, config, fold_, raise_to
+from tests.table.stories import NOON, Game, all_in, call, check, fold_, raise_to
 
 MINUTE = timedelta(minutes=1)
 TAKE = TakeSeat(id="", player="P1", buy_in=5000, choice="post")
@@ -65,6 +66,19 @@ def test_a_seat_is_kept_until_the_cashier_has_paid_and_then_taken() -> None:
     record = SeatRecord(seat=1, player="P1", stack=5000, sat=1, choice="post")
     assert paid(game, 2) == (PlayerSeated(record=record, request=2),)
     assert (game.table.seats, game.table.reservations, game.table.moved) == ({1: record}, {}, 3)
+
+
+def test_who_sits_down_has_a_full_time_bank() -> None:
+    """R117."""
+    assert seated(time_bank_ms=20_000).table.seats[1].time_bank == 20_000
+
+
+def test_who_leaves_cannot_add_chips_any_more() -> None:
+    """R120: what would be asked for now could never come in."""
+    game = two_handed()
+    does(game, "player", "P2", LeaveTable(id=""))
+    late = refused(game, "lobby", "L1", TopUp(id="", player="P2", amount=100))
+    assert late == ("illegal_action", Allowed(hand=1))
 
 
 def test_the_buy_in_is_checked_before_the_cashier_is_asked() -> None:
@@ -112,10 +126,12 @@ def test_an_answer_is_taken_once(is_paid: bool) -> None:  # noqa: FBT001
     assert refused(game, "cashier", "C1", answer) == ("no_request", Allowed(hand=0))
 
 
-def test_an_answer_to_no_request_is_refused_and_not_written_down() -> None:
-    """Neither the number of a reservation without chips, nor that of a commit that asked for nothing."""
-    game = opened(config())
-    answer = ConfirmRequest(id="", request=1, paid=True)
+@pytest.mark.parametrize("request_", [1, 2])
+def test_an_answer_to_no_request_is_refused_and_not_written_down(request_: int) -> None:
+    """Neither the number of a commit that asked for nothing, nor that of a reservation without chips."""
+    game = opened(cash())
+    does(game, "lobby", "L1", ReserveSeat(id="", player="P1"))
+    answer = ConfirmRequest(id="", request=request_, paid=True)
     outcome = game.send("cashier", "C1", answer)
     assert not isinstance(outcome, tuple)
     cause = Cause(actor=Actor(kind="cashier", name="C1"), arrived=NOON, command=answer)
