@@ -165,10 +165,9 @@ class ActionTaken(Event, tag="action_taken", frozen=True):
 
 
 class TurnExtended(Event, tag="turn_extended", frozen=True):
-    """The open turn lasts longer than its own time and the time bank, by `extra_ms` in all.
+    """The open turn lasts longer, by `extra_ms` in all: its player was disconnected, once a decision (R118).
 
-    `disconnected`: its player was, once a decision (R118). `resumed`: its time ran out while nobody was there to say
-    so, and begins anew (R123).
+    `resumed`: its time ran out while no service was there, and begins anew (R123).
     """
 
     seat: Seat
