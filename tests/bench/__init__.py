@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Final
 
-from tests.bench import folding, hands, idle, playing, reconciling
+from tests.bench import buying, folding, hands, idle, playing, reconciling
 from tests.bench.report import Line, Report, report
 from tests.bench.sizes import WHOLE, Sizes
 
@@ -12,12 +12,16 @@ async def _hands(sizes: Sizes) -> list[Line]:
     return hands.measure(sizes)
 
 
+async def _accounts(sizes: Sizes) -> list[Line]:
+    return [*await buying.measure(sizes), *await reconciling.measure(sizes)]
+
+
 PARTS: Final[dict[str, Callable[[Sizes], Awaitable[list[Line]]]]] = {
     "a": _hands,
     "b": folding.measure,
     "c": playing.measure,
     "d": idle.measure,
-    "e": reconciling.measure,
+    "e": _accounts,
 }
 """What is measured, by the letter that `--only` takes."""
 

@@ -6,7 +6,7 @@ import msgspec
 class Sizes(msgspec.Struct, frozen=True, kw_only=True):
     """`runs` of (a) and (b), `plays` of (c) and (d); `hands` in memory a run; `commits` to fold; tables; seconds.
 
-    `entries` of a ledger are those of (e).
+    `entries` of a ledger, and `buyers`, are those of (e).
     """
 
     runs: int = 5
@@ -20,6 +20,7 @@ class Sizes(msgspec.Struct, frozen=True, kw_only=True):
     idle: int = 10_000
     recovered: int = 1_000
     entries: int = 1_000_000
+    buyers: int = 100
 
 
 WHOLE = Sizes()
@@ -35,4 +36,5 @@ TINY = Sizes(
     idle=10,
     recovered=3,
     entries=1_000,
+    buyers=4,
 )
