@@ -14,7 +14,6 @@ import msgspec
 import nats.errors
 from nats.aio.client import Client
 from nats.aio.msg import Msg
-from nats.aio.subscription import Subscription
 
 from contracts import subjects
 from contracts.subjects import ANY
@@ -27,21 +26,9 @@ from services.bus.log import COMMIT_BYTES_MAX, Conflict, Heads, InDoubt, Refused
 from services.bus.mailbox import Mailbox, NoAnswer, NobodyThere, NotSent, Sink
 from services.bus.patience import Patience
 from services.bus.settings import Settings
+from services.bus.subscribed import Subscribed
 
 _encode: Final = msgspec.json.Encoder().encode
-
-
-class Subscribed:
-    """Facts that keep arriving."""
-
-    def __init__(self, client: Client, subscription: Subscription) -> None:
-        self._client = client
-        self._subscription = subscription
-
-    async def stop(self) -> None:
-        """Delivers nothing more."""
-        if not (self._client.is_closed or self._client.is_draining):
-            await self._subscription.unsubscribe()
 
 
 class JetStreamLog:
