@@ -7,7 +7,7 @@ import msgspec
 
 from contracts.codec import digest, encode
 from contracts.data import Sha256
-from contracts.events.table import HandEnded
+from contracts.events.table import HandEnded, HandVoided
 from contracts.queries import HandKey
 from services.aggregate.table import Table
 from services.bus.aggregates import TABLES
@@ -19,7 +19,7 @@ HERE: Final = Path(__file__).parent
 
 
 class StateAfter(msgspec.Struct, frozen=True):
-    """The state of a table when a hand has ended: a hash of all that is kept between hands."""
+    """The state of a table when a hand has ended or was cancelled: a hash of all that is kept between hands."""
 
     hand: int
     n: int
@@ -40,7 +40,7 @@ def states_of(messages: list[Message], table: str) -> list[StateAfter]:
     for message in messages:
         commit = reading.take(message)
         assert commit is not None
-        if any(isinstance(event, HandEnded) for event in commit.events):
+        if any(isinstance(event, HandEnded | HandVoided) for event in commit.events):
             states.append(state_of(reading.state))
     return [*states, state_of(reading.state)]
 

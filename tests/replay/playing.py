@@ -10,7 +10,9 @@ from contracts.codec import encode
 from contracts.commands import Act, AnyCommand, LeaveTable, OpenTable, ReturnToPlay, SitOut, TakeSeat, TopUp
 from contracts.commit import Cause, Commit
 from contracts.events import AnyEvent, Service, fact_of
+from contracts.events.dealer import DeckShuffled
 from contracts.events.state import Actor, Turn
+from contracts.events.table import HandStarted
 from contracts.games import BuyIn, Options, RakeBand, RakeSchedule, Stakes, TableConfig
 from contracts.outcomes import Rejected
 from contracts.queries import HandKey
@@ -183,11 +185,14 @@ class Session:
 
     def hand_key(self, hand: int) -> HandKey:
         """What `croupier reveal` would give for a hand."""
+        rules = 1
         for commit in self.commits:
             for event in commit.events:
-                if fact_of(event) == "deck_shuffled" and commit.hand == hand:
-                    seed = event.seed  # type: ignore[union-attr]
-                    key = MASTERS.hand_key(HandName(self.table.id, hand, 1), seed).hex()
+                if isinstance(event, HandStarted):
+                    rules = event.rules
+                if isinstance(event, DeckShuffled) and commit.hand == hand:
+                    seed = event.seed
+                    key = MASTERS.hand_key(HandName(self.table.id, hand, rules), seed).hex()
                     return HandKey(room=ROOM, table=self.table.id, hand=hand, key_id=seed.key_id, key=key)
         raise KeyError(hand)
 
