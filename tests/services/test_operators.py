@@ -144,6 +144,22 @@ async def test_a_stack_is_adjusted_and_a_player_removed_between_hands(
         assert await house.faults("T1") == []
 
 
+async def test_an_id_is_used_once_and_its_answer_is_given_again(
+    tmp_path: Path, croupier: Callable[[Settings], Croupier]
+) -> None:
+    """DESIGN 4: the same command again gets its first answer, another one under that id is refused."""
+    async with a_room(tmp_path) as house:
+        run = croupier(house.settings)
+        await house.open(await house.caller("lobby"), "T1", ())
+        first = await run("pause", "T1", "--id", "p", "--hand", 0)
+        assert first.code == 0
+        assert await run("pause", "T1", "--id", "p", "--hand", 0) == first
+        other = await run("resume", "T1", "--id", "p", "--json")
+        assert (other.code, other.json()["outcome"]["code"]) == (1, "duplicate_id")
+        kinds = [type(event).__name__ for event in await events(house, "T1")]
+        assert kinds == ["TableOpened", "TablePaused"]
+
+
 async def test_a_table_is_opened_and_changed_by_files(tmp_path: Path, croupier: Callable[[Settings], Croupier]) -> None:
     """R107: with a schedule of one's own, or one that is published for such a table."""
     opening, changed, own = tmp_path / "table.toml", tmp_path / "table.json", tmp_path / "own.toml"
