@@ -73,7 +73,7 @@ class BotTable:
         self.picture = Picture()
         self.slowest_s = 0.0
         self._senders = {client.kind: client for client in (lobby, players, operator) if client is not None}
-        self._bank = bank if plan.config.bankroll == "cashier" else None
+        self.bank = bank if plan.config.bankroll == "cashier" else None
         self._script = Script(plan.incidents, plan.hands)
         self._random = Random(f"{plan.seed}|{plan.table}")  # noqa: S311 - choices of bots, not cards
         self._changed = asyncio.Event()
@@ -184,8 +184,8 @@ class BotTable:
 
     async def _refused(self) -> None:
         """Somebody wants to sit down with chips that nobody has paid for."""
-        if self._bank is not None:
-            await self._bank.open(BROKE)
+        if self.bank is not None:
+            await self.bank.open(BROKE)
         await self._send("lobby", "lobby", TakeSeat(id=self._id(), player=BROKE, buy_in=self._buy_in()))
 
     def _buy_in(self) -> int:
@@ -196,10 +196,10 @@ class BotTable:
 
     async def _ask(self, command: AnyCommand) -> Outcome:
         """Sends a command as the lobby; what buys chips of the cashier is paid for before."""
-        if self._bank is not None and isinstance(command, TakeSeat):
-            await self._bank.fund(command.player, command.buy_in)
-        elif self._bank is not None and isinstance(command, TopUp):
-            await self._bank.fund(command.player, command.amount)
+        if self.bank is not None and isinstance(command, TakeSeat):
+            await self.bank.fund(command.player, command.buy_in)
+        elif self.bank is not None and isinstance(command, TopUp):
+            await self.bank.fund(command.player, command.amount)
         outcome = await self._send("lobby", "lobby", command)
         if isinstance(outcome, Accepted):
             self._asked_n = outcome.n

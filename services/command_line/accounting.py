@@ -181,10 +181,11 @@ async def _live(where: Where, name: str | None) -> list[Reconciled]:
         names = await ledgers_of(house.ledgers, name)
         if not names:
             raise CannotRead("there is no ledger yet: nothing was reconciled")
-        return [await _reconciled(house, where.room, each) for each in names]
+        return [await reconciled(house, where.room, each) for each in names]
 
 
-async def _reconciled(house: Books, room: Id, name: str) -> Reconciled:
+async def reconciled(house: Books, room: Id, name: str) -> Reconciled:
+    """A ledger with every table of a room, and with every other that it has entries of."""
     found = Reconciliation(name)
     async for message in ledger_messages(house.ledgers, name):
         found.enter(*message)

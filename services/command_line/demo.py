@@ -32,6 +32,9 @@ USERS: Final[tuple[tuple[str, ActorKind], ...]] = (
     ("operator", "operator"),
 )
 
+CASHES_OUT: Final = "bot1"
+"""Who takes the money out of the house at the end."""
+
 
 def demo(
     *,
@@ -103,6 +106,7 @@ async def _play(settings: Settings, chosen: Sequence[Plan], console: Console) ->
         async with asyncio.TaskGroup() as group:
             for table in tables.values():
                 group.create_task(table.play())
+        await bank.cash_out(CASHES_OUT)
 
 
 def _bar(console: Console) -> Progress:

@@ -52,7 +52,7 @@ def _plan_of_the_cashier(
     game: str, name: str, hands: int, seed: int, incidents: tuple[Incident, ...], *, refuses: bool
 ) -> Plan:
     options = HURRIED if "times_out" in incidents else OF_THE_CASHIER
-    config = config_of(game, party(GAMES[game][1], stakes_of(game)), "lobby", options)
+    config = config_of(game, party(GAMES[game][1], stakes_of(game)), "cashier", options)
     return Plan(ROOM, name, config, SEATS, hands, seed, incidents, refuses)
 
 

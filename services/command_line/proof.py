@@ -1,8 +1,10 @@
 """What a room's log proves once play is over: every table verified, and the chips that went through it counted."""
 
+import asyncio
 import contextlib
 from collections import Counter
 from collections.abc import AsyncIterator
+from typing import Final
 
 import msgspec
 
@@ -12,15 +14,23 @@ from contracts.events.rake import RakeTaken
 from contracts.events.seats import StackAdjusted, StackToppedUp
 from contracts.events.settlement import HandsShown
 from contracts.events.table import ActionTaken, HandEnded, HandVoided, PlayerLeft, PlayerSeated
+from services.accounting.reconciliation import Reconciled
 from services.bus import reader
 from services.bus.aggregates import TABLES
+from services.bus.archives import OF_LEDGERS
 from services.bus.jetstream import JetStreamLog
 from services.bus.log import Log
 from services.bus.settings import Settings
+from services.command_line.accounting import reconciled
+from services.command_line.ledger_logs import Books
 from services.command_line.sources import connected
 from services.replay import narration
 from services.replay.findings import Finding
 from services.replay.verification import Verification
+
+SEEN_TO_S: Final = 10.0
+"""So long a cashier may take to see to what the tables did last."""
+LOOK_S: Final = 0.05
 
 
 class Account(msgspec.Struct):
@@ -87,6 +97,23 @@ async def replay_log(settings: Settings) -> AsyncIterator[JetStreamLog]:
             yield log
         finally:
             await log.close()
+
+
+async def reconcile(settings: Settings, room: str, ledger: str) -> Reconciled:
+    """Where all chips of a ledger are, once the cashier has seen to all that the tables did.
+
+    For `SEEN_TO_S` at most: the result says of each table how much is `waiting`. Raises `CannotRead`.
+    """
+    clock = asyncio.get_running_loop()
+    until = clock.time() + SEEN_TO_S
+    async with replay_log(settings) as tables, connected(settings, "replay") as client:
+        ledgers = await JetStreamLog.open(client, settings, archive=OF_LEDGERS)
+        while True:
+            found = await reconciled(Books(ledgers, tables), room, ledger)
+            if not any(line.waiting for line in found.of_tables) or clock.time() > until:
+                await ledgers.close()
+                return found
+            await asyncio.sleep(LOOK_S)
 
 
 async def prove(log: Log, room: str, table: str) -> tuple[Account, list[Finding]]:

@@ -135,30 +135,39 @@ class Fleet:
         await asyncio.gather(*(member.end(signal.SIGKILL) for member in self.members))
 
     @contextlib.asynccontextmanager
-    async def under_fire(self, every_s: float, random: Random) -> AsyncIterator[None]:
+    async def under_fire(self, every_s: float, random: Random, *, spares_the_last: bool = True) -> AsyncIterator[None]:
         """Kills one that serves after every `every_s` and starts it again, for as long as the context lasts.
 
-        Never the last one of its crew: how long a start takes is not what is tested.
+        Never the last one of its crew: how long a start takes is not what is tested. Where the last one is not spared,
+        they have their turns, and the next kill waits until all serve again.
         """
         enough = asyncio.Event()
-        firing = asyncio.create_task(self._fire(every_s, random, enough))
+        firing = asyncio.create_task(self._fire(every_s, random, enough, spares_the_last=spares_the_last))
         try:
             yield
         finally:
             enough.set()
             await firing
 
-    async def _fire(self, every_s: float, random: Random, enough: asyncio.Event) -> None:
+    async def _fire(self, every_s: float, random: Random, enough: asyncio.Event, *, spares_the_last: bool) -> None:
         while True:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(enough.wait(), every_s)
                 return
-            targets = [member for member in self.members if member.ready.is_set() and self._has_another(member)]
+            serving = [member for member in self.members if member.ready.is_set()]
+            fewest = min(self.kills.count(member.name) for member in self.members)
+            targets = [
+                member
+                for member in serving
+                if (self._has_another(member) if spares_the_last else self.kills.count(member.name) == fewest)
+            ]
             if targets:
                 member = random.choice(targets)
                 self.kills.append(member.name)
                 await member.end(signal.SIGKILL)
                 await member.start()
+                if not spares_the_last:
+                    await member.serving()
 
     def _has_another(self, member: Member) -> bool:
         return any(other.crew == member.crew and other.ready.is_set() for other in self.members if other is not member)

@@ -8,18 +8,23 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
+from services.bots.bank import Bank
 from services.bots.client import RoomClient
 from services.bots.games import GAMES, SEATS, config_of, stakes_of
+from services.bots.incidents import INCIDENTS
 from services.bots.table import BotTable, Plan
 from services.bus.log import Log
 from services.bus.server import EmbeddedServer
 from services.bus.settings import Settings
+from services.command_line.demo_plans import HURRIED
 from services.command_line.proof import Account, prove, replay_log
 from services.command_line.serve import make_streams
 from services.rake.schedules import party
 
 ROOM: Final = "main"
+LEDGER: Final = "real-USD"
 
 
 @asynccontextmanager
@@ -41,6 +46,20 @@ def plans(tables: int, hands: int, bots: int = SEATS) -> list[Plan]:
     ]
 
 
+def cash_plans(tables: int, hands: int, bots: int) -> list[Plan]:
+    """The same with the players' own accounts, and with all that befalls a room at each table."""
+    incidents = tuple(INCIDENTS)
+    return [
+        replace(
+            plan,
+            config=replace(plan.config, bankroll="cashier", options=HURRIED),
+            incidents=incidents,
+            refuses=True,
+        )
+        for plan in plans(tables, hands, bots)
+    ]
+
+
 @asynccontextmanager
 async def people(settings: Settings) -> AsyncIterator[tuple[RoomClient, RoomClient]]:
     """A lobby and a connection for all players."""
@@ -59,15 +78,17 @@ async def play(
     """Plays all tables to their end; gives them, and the closed connections with their counts."""
     lobby = await kind.open(settings, "lobby", "lobby")
     players = await kind.open(settings, "players", "player")
-    tables = {plan.table: BotTable(plan, lobby, players) for plan in wanted}
+    operator = await kind.open(settings, "operator", "operator")
+    bank = Bank(lobby, LEDGER)
+    tables = {plan.table: BotTable(plan, lobby, players, operator, bank) for plan in wanted}
     await lobby.follow(ROOM, lambda view: tables[view.table].show(view))
     try:
         async with asyncio.TaskGroup() as group:
             for table in tables.values():
                 group.create_task(table.play())
     finally:
-        await lobby.close()
-        await players.close()
+        for client in (lobby, players, operator):
+            await client.close()
     return list(tables.values()), [lobby, players]
 
 
@@ -105,7 +126,8 @@ def played_and_sound(found: Sequence[Proof], wanted: Sequence[Plan]) -> None:
     assert {proof.table: proof.faults for proof in found} == {plan.table: [] for plan in wanted}
     for proof, plan in zip(found, wanted, strict=True):
         account = proof.account
-        assert account.hands >= plan.hands, f"{plan.table} played {account.hands} hands of {plan.hands}"
+        hands = account.hands + account.voided
+        assert hands >= plan.hands, f"{plan.table} played {hands} hands of {plan.hands}"
         assert account.chips_in == account.chips_out + account.rake, plan.table
 
 
