@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Final
 
-from tests.bench import buying, folding, hands, idle, playing, reconciling
+from tests.bench import buying, folding, hands, idle, paying, playing, reconciling
 from tests.bench.report import Line, Report, report
 from tests.bench.sizes import WHOLE, Sizes
 
@@ -13,7 +13,7 @@ async def _hands(sizes: Sizes) -> list[Line]:
 
 
 async def _accounts(sizes: Sizes) -> list[Line]:
-    return [*await buying.measure(sizes), *await reconciling.measure(sizes)]
+    return [*await buying.measure(sizes), *await paying.measure(sizes), *await reconciling.measure(sizes)]
 
 
 PARTS: Final[dict[str, Callable[[Sizes], Awaitable[list[Line]]]]] = {

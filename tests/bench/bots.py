@@ -14,9 +14,11 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from contracts import subjects
+from contracts.account_commands import AnyAccountCommand
 from contracts.codec import encode
 from contracts.commands import AnyCommand, OpenTable, ReturnToPlay, TakeSeat, TopUp
 from contracts.events.state import Turn
+from contracts.ledger import HOUSE
 from services.bots.games import GAMES, SEATS, config_of, stakes_of
 from services.bus.connection import settle
 from services.bus.mailbox import Sink
@@ -100,9 +102,16 @@ class Asker:
 
     def ask(self, table: str, kind: subjects.ActorKind, name: str, command: AnyCommand) -> None:
         """Sends a command soon."""
+        self._ask(subjects.command(ROOM, table, kind, name), encode(command))
+
+    def ask_cashier(self, ledger: str, name: str, command: AnyAccountCommand) -> None:
+        """Sends an account command of a lobby soon."""
+        self._ask(subjects.command(HOUSE, ledger, "lobby", name, subjects.LEDGERS), encode(command))
+
+    def _ask(self, subject: str, body: bytes) -> None:
         now = asyncio.get_running_loop().time()
         self._number += 1
-        self._send(str(self._number), Sent(subjects.command(ROOM, table, kind, name), encode(command), now, now))
+        self._send(str(self._number), Sent(subject, body, now, now))
 
     def again(self) -> None:
         """Sends what was not answered once more."""

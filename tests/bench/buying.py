@@ -1,7 +1,8 @@
 """(e) Buy-ins: how many a second go from an account to a table, and how long one takes, through the real services.
 
 Each buyer has a table of its own, where nobody deals: it sits down with chips from its account, and leaves with them as
-soon as it sits.
+soon as it sits. Beside them raw appends: a buy-in and its cash-out take three commits of the table, and as many entries
+of the ledger, whose commits hold as many as came at a time.
 """
 
 import asyncio
@@ -24,9 +25,11 @@ from contracts.views import PublicView
 from services.bots.client import RoomClient
 from services.bots.games import config_of
 from services.bus.settings import Settings
-from tests.bench.report import Line, rounded
+from tests.bench.playing import BYTES_BEFORE_ANY_PLAY
+from tests.bench.raw import appended
+from tests.bench.report import Line, compared
 from tests.bench.sizes import Sizes
-from tests.bench.written import a_server
+from tests.bench.written import a_server, log_of
 from tests.processes.fleet import Fleet
 
 ROOM: Final = "main"
@@ -83,12 +86,19 @@ async def measure(sizes: Sizes) -> list[Line]:
 
 async def _measure(sizes: Sizes, *, sync_always: bool) -> list[Line]:
     with tempfile.TemporaryDirectory(prefix="croupier-bench-") as folder:
-        async with a_server(Path(folder), sync_always=sync_always) as settings, Fleet(settings, CREWS):
+        async with (
+            a_server(Path(folder), sync_always=sync_always) as settings,
+            log_of(settings) as log,
+            Fleet(settings, CREWS),
+        ):
+            before = await appended(log, BYTES_BEFORE_ANY_PLAY, sizes.raw_s)
             took_s, passed_s = await _bought(settings, sizes)
+            after = await appended(log, BYTES_BEFORE_ANY_PLAY, sizes.raw_s)
     disk = "sync always" if sync_always else "lazy sync"
     p50, p99 = median(took_s) * 1000, quantiles(took_s, n=100)[98] * 1000
     notes = f"{sizes.buyers} buyers; p50 {p50:.0f} ms, p99 {p99:.0f} ms from asking for a seat to sitting"
-    return [Line("e", f"buy-ins and cash-outs, {disk}", rounded(len(took_s) / passed_s), "buy-ins/s", notes=notes)]
+    runs = [(len(took_s) / passed_s, (before + after) / 2)]
+    return [compared("e", f"buy-ins and cash-outs, {disk}", "buy-ins/s", runs, notes=notes)]
 
 
 async def _bought(settings: Settings, sizes: Sizes) -> tuple[list[float], float]:

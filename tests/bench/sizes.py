@@ -6,7 +6,7 @@ import msgspec
 class Sizes(msgspec.Struct, frozen=True, kw_only=True):
     """`runs` of (a) and (b), `plays` of (c) and (d); `hands` in memory a run; `commits` to fold; tables; seconds.
 
-    `entries` of a ledger, and `buyers`, are those of (e).
+    `entries` of a ledger, its `accounts`, and `buyers` are those of (e).
     """
 
     runs: int = 5
@@ -21,6 +21,7 @@ class Sizes(msgspec.Struct, frozen=True, kw_only=True):
     recovered: int = 1_000
     entries: int = 1_000_000
     buyers: int = 100
+    accounts: int = 2_000
 
 
 WHOLE = Sizes()
@@ -37,4 +38,5 @@ TINY = Sizes(
     recovered=3,
     entries=1_000,
     buyers=4,
+    accounts=20,
 )

@@ -33,6 +33,9 @@ MEASURED = {
     "e": [
         "buy-ins and cash-outs, sync always",
         "buy-ins and cash-outs, lazy sync",
+        "deposits, sync always",
+        "deposits, lazy sync",
+        "buy-ins at the ledger, in memory",
         "reconcile",
         "reconcile: processor",
         "reconcile: memory",
