@@ -5,11 +5,14 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from contracts.games import Options
+from contracts.outcomes import Code
 from services.bus.settings import Settings
+from services.cashier.intake import KINDS
 from services.command_line.overview import ELSEWHERE
 from services.command_line.schedule_files import unfit
 from services.command_line.serve import SERVICES, room
@@ -32,18 +35,15 @@ OPERATORS = ("operating", "configuring", "raking", "banking", "accounting")
 """The modules of the commands that operators run a room with."""
 
 
-def block_after(text: str) -> str:
-    """The first block after a text."""
-    start = README.index(text)
-    found = re.search(r"```\w*\n(.*?)```", README[start:], re.DOTALL)
-    assert found is not None
-    return found[1]
+EXAMPLES = [
+    (BLOCKS[place][1], BLOCKS[place + 1][1]) for place, (language, _) in enumerate(BLOCKS) if language == "python"
+]
+"""Each example, and what the next block says that it prints."""
 
 
 @pytest.mark.server
-async def test_the_example_prints_what_the_readme_says(tmp_path: Path) -> None:
-    (example,) = (block for language, block in BLOCKS if language == "python")
-    expected = block_after("\nprints\n")
+@pytest.mark.parametrize(("example", "printed"), EXAMPLES, ids=["the game", "accounts"])
+async def test_an_example_prints_what_the_readme_says(tmp_path: Path, example: str, printed: str) -> None:
     async with room(Settings(data_path=tmp_path / "room", log_level="error"), SERVICES):
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-c", example, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -51,7 +51,7 @@ async def test_the_example_prints_what_the_readme_says(tmp_path: Path) -> None:
         out, err = await process.communicate()
     assert (process.returncode, err.decode()) == (0, "")
     # A view and the answer to its command travel on two ways, and may change places.
-    assert sorted(out.decode().splitlines()) == sorted(expected.splitlines())
+    assert sorted(line.rstrip() for line in out.decode().splitlines()) == sorted(printed.splitlines())
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -63,6 +63,17 @@ def test_a_command_of_the_readme_has_the_options_that_it_names(command: str) -> 
     assert ran.returncode == 0
     for option in (word for word in words if word.startswith("--")):
         assert option in ran.stdout
+
+
+def test_the_readme_names_every_service_and_every_account_command() -> None:
+    assert [name for name in (*SERVICES, *KINDS) if f"`{name}`" not in README] == []
+
+
+def test_the_readme_names_every_code_of_seats_and_accounts() -> None:
+    chapter = README[README.index("## Cash tables and accounts") :]
+    codes = get_args(Code.__value__)
+    new = codes[codes.index("no_request") :]
+    assert [code for code in new if f"`{code}`" not in chapter] == []
 
 
 def test_the_readme_names_every_table_option() -> None:
