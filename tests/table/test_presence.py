@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from contracts.commands import Connected, Disconnected, LeaveTable, ReturnToPlay, SitOut
 from contracts.data import Chips, Seat
 from contracts.events.seats import PresenceChanged
-from contracts.events.state import Pot
+from contracts.events.state import Pot, SeatRecord
 from contracts.events.table import (
     ActionTaken,
     BettingClosed,
@@ -189,6 +189,17 @@ def test_who_is_protected_checks_where_nothing_is_bet_and_is_protected_when_some
     game.when(bet(2, 400), call(3))
     assert game.last(PlayerProtected).seat == 1
     assert game.last(PlayerProtected).took_ms == 0
+
+
+def test_who_is_protected_has_used_the_time_bank_up() -> None:
+    """R117, R118: the big blind faces a raise, and the bank of 4 s runs before the hand goes on without the player."""
+    seats = {seat: SeatRecord(seat=seat, player=name(seat), stack=5000, sat=seat) for seat in (1, 2)}
+    game = Game(config(disconnect_protection="allin", time_bank_ms=4000)).between_hands(seats)
+    assert game.owed()
+    lost(game.settle(), 2).when(raise_to(1, 300)).wait(ACT + 4000).settle()
+    event = game.last(PlayerProtected)
+    assert (event.seat, event.took_ms, event.bank_ms, event.bank_left) == (2, ACT + 4000, 4000, 0)
+    assert game.table.seats[2].time_bank == 0
 
 
 def test_who_has_nothing_in_the_pot_is_not_protected() -> None:

@@ -295,6 +295,17 @@ def test_options_that_were_changed_during_a_cancelled_hand_are_those_of_the_next
     assert [post.amount for post in deal(game).posts] == [100, 200]
 
 
+def test_a_big_blind_missed_in_a_cancelled_hand_does_not_count() -> None:
+    """R11, R122: the third that seat 4 missed; had the player come back meanwhile, counting would begin anew."""
+    before = record(4, sitting_out=True, owes="missed_both", missed=2)
+    game = running(*THREE, before, sit_out_blinds=9)
+    assert game.table.seats[4].missed == 3
+    assert void(game).seats[3] == before
+    game = running(*THREE, before, sit_out_blinds=9)
+    accepted(game, "player", "P4", ReturnToPlay(id=""))
+    assert void(game).seats[3] == record(4, owes="missed_both")
+
+
 def test_a_seat_that_changed_hands_during_a_cancelled_hand_is_the_newcomers() -> None:
     """R122: seat 4 was not in the hand, left, and somebody else sat down there."""
     game = running(*THREE, record(4, sitting_out=True, owes="missed_both"))
