@@ -210,6 +210,7 @@ def from_lobby(chance: Random, player: str, config: TableConfig) -> AnyCommand:
             ReserveSeat(id="", player=player, seat=seat),
             TopUp(id="", player=player, amount=chance.choice((1, 300, 2000, 2000))),
             TopUp(id="", player=player, amount=chance.randint(1, 1000)),
+            TopUp(id="", player=player, amount=chance.randint(1, 1000)),
             Disconnected(id="", player=player),
             Connected(id="", player=player),
         )
@@ -266,6 +267,10 @@ def somebody(game: Watched, chance: Random) -> None:
     """A command, which is accepted or changes nothing."""
     config, player = game.table.config, chance.choice(PLAYERS)
     assert config is not None
+    queued = [record.player for record in game.table.seats.values() if record.top_up and not record.leaving]
+    if queued and chance.random() < 0.2:  # else it is rare that who leaves has chips queued
+        assert not isinstance(game.send("player", chance.choice(queued), LeaveTable(id="")), Rejected)
+        return
     senders: dict[ActorKind, tuple[str, Callable[[], AnyCommand]]] = {
         "lobby": ("L1", lambda: from_lobby(chance, player, config)),
         "player": (player, lambda: from_player(chance)),
