@@ -23,16 +23,18 @@ from contracts.commands import (
     TopUp,
 )
 from contracts.commit import Cause
+from contracts.data import CHIPS_MAX
 from contracts.events.seats import WaitingListChanged
-from contracts.events.state import Acceptance, Actor
+from contracts.events.state import Acceptance, Actor, Departure
 from contracts.events.table import CommandRefused, HandStarted, TableRestated
 from contracts.games import RULES_VERSION, BuyIn
 from contracts.outcomes import Accepted, Allowed, Code, Rejected
 from contracts.subjects import ActorKind
 from services.bus.log import COMMIT_BYTES_MAX
 from services.table import decider
-from services.table.hands import KNOWN_MAX, LASTING_MAX, MEMORY, restate
+from services.table.hands import DEPARTURES_MAX, KNOWN_MAX, LASTING_MAX, MEMORY, restate
 from services.table.refusals import refused_events
+from services.table.waiting_list import WAITING_MAX
 from tests.table.stories import NOON, Game, config, fold_
 
 
@@ -185,9 +187,16 @@ def test_what_lasts_is_bounded_and_players_go_first() -> None:
 
 
 def test_a_flood_of_commands_leaves_room_for_the_next_hand() -> None:
-    """Whatever was accepted in one hand, the next one starts: its commit is never larger than a message may be."""
+    """Whatever was accepted in one hand, the next one starts: its commit is never larger than a message may be.
+
+    Not even with as many as can wait, and as many as are remembered to have left.
+    """
     flood = [acceptance(1000 + n, "lobby" if n == 0 else "player", hand=1) for n in range(5 * KNOWN_MAX)]
     game = with_known(*flood)
+    game.table.waiting = tuple("W" * 38 + f"{n:02}" for n in range(WAITING_MAX))
+    game.table.departures = tuple(
+        Departure(player="D" * 36 + f"{n:04}", stack=CHIPS_MAX, at=NOON) for n in range(DEPARTURES_MAX)
+    )
     (restated,) = restate(game.table, NOON + timedelta(hours=1))
     play_on(game, 2)
     started = next(event for event in reversed(game.events) if isinstance(event, HandStarted))
