@@ -293,6 +293,14 @@ def test_a_disconnected_player_is_told_of_until_the_hand_goes_on_without() -> No
     assert said(table, protected) == [f"{stays}, {used}"]
 
 
+def test_a_turn_that_begins_anew_is_told_with_why() -> None:
+    """R123."""
+    resumed = TurnExtended(seat=2, extra_ms=600_000, reason="resumed")
+    assert said(after(*SEATED, STARTED, CALLED), resumed) == [
+        "The time of bob (seat 2) ran out while nobody was there to see it, and begins anew"
+    ]
+
+
 def test_a_cancelled_hand_is_told_with_all_that_it_gives_back() -> None:
     """R121."""
     table = after(*SEATED, STARTED, CALLED)
