@@ -101,7 +101,7 @@ def reconcile(
     """
     if logs:
         checked(where)
-        return _told(_of_files(where.room, logs, ledger), json=json)
+        return _told(reconciled_files(where.room, logs, ledger), json=json)
     return _told(asyncio.run(_live(where, ledger)), json=json)
 
 
@@ -200,7 +200,8 @@ async def reconciled(house: Books, room: Id, name: str) -> Reconciled:
     return found.result(now)
 
 
-def _of_files(room: Id, paths: Sequence[Path], name: str | None) -> list[Reconciled]:
+def reconciled_files(room: Id, paths: Sequence[Path], name: str | None) -> list[Reconciled]:
+    """What is found in exported logs, ledger by ledger. Raises `CannotRead`, `WrongArgument`, `Unreadable`."""
     held = exported(room, paths)
     names = sorted(held.ledgers) if name is None else [ledger_name(name)]
     if not names or not set(names) <= held.ledgers.keys():
