@@ -7,14 +7,14 @@ import asyncio
 from collections import OrderedDict
 from dataclasses import dataclass
 from math import inf
-from typing import Final
+from typing import Final, Protocol
 
 import msgspec
 import structlog
 
 from contracts.codec import decode_outcome
 from contracts.outcomes import Rejected
-from services.bus.mailbox import Mailbox, NoAnswer, NobodyThere, NotSent
+from services.bus.mailbox import NoAnswer, NobodyThere, NotSent
 
 logger: Final = structlog.get_logger(__name__)
 
@@ -29,6 +29,21 @@ UNDER_WAY_MAX: Final = 512
 """So many are under way at the same time; the next is sent when somebody wants it again."""
 
 
+class Answer(Protocol):
+    """What comes back."""
+
+    @property
+    def data(self) -> bytes:
+        """Its body."""
+
+
+class Way(Protocol):
+    """How a command gets to a table, and its answer back: `Mailbox`, or whatever stands for it."""
+
+    async def ask(self, subject: str, data: bytes, timeout_s: float, /) -> Answer:
+        """The answer. Raises `NotSent`, `NobodyThere` or `NoAnswer`."""
+
+
 @dataclass
 class Asked:
     """A command that was sent: not again before the loop time `until`; after an answer it rests for `rest_s`."""
@@ -39,10 +54,10 @@ class Asked:
 
 
 class Asking:
-    """Sends commands on one connection."""
+    """Sends commands by one way."""
 
-    def __init__(self, mailbox: Mailbox) -> None:
-        self._mailbox = mailbox
+    def __init__(self, way: Way) -> None:
+        self._way = way
         self._asked: OrderedDict[tuple[str, bytes], Asked] = OrderedDict()
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -68,7 +83,7 @@ class Asking:
 
     async def _send(self, subject: str, body: bytes, asked: Asked) -> None:
         try:
-            outcome = decode_outcome((await self._mailbox.ask(subject, body, ANSWER_S)).data)
+            outcome = decode_outcome((await self._way.ask(subject, body, ANSWER_S)).data)
         except (NoAnswer, NobodyThere, NotSent, msgspec.MsgspecError):
             pass  # what is still wanted is sent again
         else:

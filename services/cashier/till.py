@@ -4,7 +4,8 @@ It works over any log and fold, and sends commands by whatever way it is given.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator
+from itertools import count
 from typing import Final
 
 import structlog
@@ -33,8 +34,8 @@ from services.cashier.unseen import Unseen
 
 logger: Final = structlog.get_logger(__name__)
 
-LOOK_S: Final = 5.0
-"""So often every table is looked at: a fold that was read anew tells nobody which of its commits were new."""
+LOOKS: Final = 20
+"""In so many sweeps every table is looked at: a fold that was read anew tells nobody which commits were new to it."""
 NAME: Final = "cashier"
 """As what the cashier sends commands to tables."""
 
@@ -77,7 +78,7 @@ class Till:
         if nudged:
             self._picked = Picked(self.tables, self.tables.log, "cashier", self._nudge)
             await self._picked.start()
-        self._look_at_all()
+        self._look_at(self.tables.replicas)
         self._spawn(self._sweep())
 
     async def stop(self) -> None:
@@ -210,10 +211,11 @@ class Till:
     def _on_ledger(self, _: LedgerReplica, commit: LedgerCommit, __: Stored) -> None:
         self._look.update(dict.fromkeys(_tables_in(commit)))
         if any(isinstance(entry, AccountFrozen) for entry in commit.events):
-            self._look_at_all()
+            self._look_at(self.tables.replicas)
 
-    def _look_at_all(self) -> None:
-        for key, replica in self.tables.replicas.items():
+    def _look_at(self, keys: Iterable[TableKey]) -> None:
+        for key in keys:
+            replica = self.tables.replicas[key]
             config = replica.state.config
             if config is not None and config.bankroll == "cashier":
                 self._look[key] = None
@@ -221,11 +223,10 @@ class Till:
 
     async def _sweep(self) -> None:
         """Tells tables again what their folds still show open, and has missed work be found."""
-        while True:
-            for _ in range(round(LOOK_S / SWEEP_S)):
-                await asyncio.sleep(SWEEP_S)
-                self._sweep_once()
-            self._look_at_all()
+        for turn in count():
+            await asyncio.sleep(SWEEP_S)
+            self._look_at(list(self.tables.replicas)[turn % LOOKS :: LOOKS])
+            self._sweep_once()
 
     def _sweep_once(self) -> None:
         for ledger in list(self._moved):

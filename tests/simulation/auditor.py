@@ -1,8 +1,9 @@
 """Watches the ledgers' logs beside the tables', and says where chips are in two places, or in none."""
 
 import asyncio
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from contracts.account_commands import AnyAccountCommand
@@ -21,6 +22,7 @@ from contracts.events.cashier import (
     PurchaseSettled,
     Source,
     Withdrawn,
+    entry_of,
 )
 from contracts.ledger import AccountCause, LedgerCommit, ledger_of
 from contracts.outcomes import Accepted, Rejected
@@ -316,6 +318,15 @@ class Auditor:
             self.says(f"{ledger}: head {n} is published and not in the log")
 
     # The end
+
+    def entries(self) -> dict[str, int]:
+        """How many entries of each kind there are, of all ledgers; refused purchases by what was wrong."""
+        found: Counter[str] = Counter()
+        for commit in chain.from_iterable(self.commits.values()):
+            for entry in commit.events:
+                code = f".{entry.code}" if isinstance(entry, PurchaseRefused | AccountCommandRefused) else ""
+                found[f"{entry_of(entry)}{code}"] += 1
+        return dict(sorted(found.items()))
 
     def open_ends(self, table: Table) -> Iterator[str]:
         """What nobody may be waiting for any more once all is quiet."""

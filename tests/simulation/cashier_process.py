@@ -19,11 +19,14 @@ from services.bus.clock import Clock
 from services.bus.desk import Desk
 from services.bus.follower import Follower
 from services.bus.loop import Loop
+from services.bus.mailbox import NoAnswer
 from services.cashier.asked import RULES
+from services.cashier.asking import Asking
 from services.cashier.till import LedgerFollower, Till
 from tests.simulation.auditor import Auditor
 from tests.simulation.faulty_log import FaultyLog
-from tests.simulation.process import Audited, Build, Place, Process
+from tests.simulation.process import Audited, Build, Network, Place, Process
+from tests.simulation.virtual_loop import Owner
 
 LedgerDesk = Desk[Ledger, LedgerCommit, LedgerEvent, AccountCause]
 
@@ -33,6 +36,33 @@ class Vault(NamedTuple):
 
     log: FaultyLog
     auditor: Auditor
+
+
+class Answer(NamedTuple):
+    """What a table answers."""
+
+    data: bytes
+
+
+class Way(NamedTuple):
+    """How a cashier's commands get to tables."""
+
+    owner: Owner
+    log: FaultyLog
+    auditor: Auditor
+    network: Network
+
+    async def ask(self, subject: str, data: bytes, timeout_s: float) -> Answer:
+        """Sends a command, and waits for its answer. Raises `NoAnswer`."""
+        await self.log.step()
+        address, command = read_command(subject), decode_command(data)
+        assert address is not None
+        if isinstance(command, ConfirmRequest):
+            self.auditor.confirms(self.owner, address.table, command)
+        answer = await self.network.request(subject, data, timeout_s)
+        if answer is None:
+            raise NoAnswer("no answer")
+        return Answer(answer)
 
 
 class CashierProcess(Process):
@@ -51,7 +81,7 @@ class CashierProcess(Process):
         ledgers = Follower(self._build.ledgers, self._vault, (HOUSE,), clock)
         await tables.start()
         await ledgers.start()
-        till = self._build.till(tables, ledgers, self._ask)
+        till = self._build.till(tables, ledgers, Asking(Way(self, self._log, self.auditor, self._network)).ask)
         loop = Loop(
             till.role,
             ledgers,
@@ -77,16 +107,6 @@ class CashierProcess(Process):
             self.auditor.delivered(reply, address, cause.command)
             self.auditor.came(self, address, cause.command, came)
         self._counter.submit(subject, reply, body)
-
-    def _ask(self, subject: str, body: bytes) -> None:
-        if self._log.crashes(self):
-            return
-        address, command = read_command(subject), decode_command(body)
-        assert address is not None
-        if isinstance(command, ConfirmRequest):
-            self.auditor.confirms(self, address.table, command)
-        self._network.tell(subject, command.id, body)
-        self._log.crashes(self)
 
     def _publish(self, subject: str, data: bytes) -> None:
         if self._log.crashes(self):

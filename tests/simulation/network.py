@@ -28,11 +28,12 @@ class Network:
         self.desks: list[Process] = []
         self.tills: list[Process] = []
         self._weather = weather
-        self._waiting: dict[str, asyncio.Future[Outcome]] = {}
+        self._waiting: dict[str, asyncio.Future[bytes]] = {}
         self._sent: list[tuple[str, str, bytes]] = []
         self.spectators: list[Spectator] = []
         self._copies = 0
         self._asked = 0
+        self._requests = 0
 
     def new_id(self) -> str:
         """An id for a command."""
@@ -48,22 +49,31 @@ class Network:
         body = encode(command)
         self._sent.append((command.id, subject, body))
         for number in range(TRIES_MAX):
-            answer: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+            answer: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
             self._waiting[command.id] = answer
             self._send(command.id, subject, body)
             await asyncio.wait((answer,), timeout=FIRST_RETRY_S if number == 0 else RETRY_S)
             if not answer.done():
                 continue
-            outcome = answer.result()
+            outcome = decode_outcome(answer.result())
             if getattr(outcome, "code", "") not in ("busy", "halted"):
                 return outcome
             await asyncio.sleep(FIRST_RETRY_S)
         return None
 
-    def tell(self, subject: str, command: str, body: bytes) -> None:
-        """Sends a command once; nobody waits for its answer."""
-        self._sent.append((command, subject, body))
-        self._send(command, subject, body)
+    async def request(self, subject: str, body: bytes, timeout_s: float) -> bytes | None:
+        """Sends a command once; None where no answer comes in time."""
+        self._requests += 1
+        name = f"r{self._requests}"
+        answer: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        self._waiting[name] = answer
+        self._sent.append((name, subject, body))
+        self._send(name, subject, body)
+        try:
+            await asyncio.wait((answer,), timeout=timeout_s)
+        finally:
+            del self._waiting[name]
+        return answer.result() if answer.done() else None
 
     def _send(self, command: str, subject: str, body: bytes) -> None:
         weather, loop = self._weather, asyncio.get_running_loop()
@@ -110,7 +120,7 @@ class Network:
     def _answered(self, reply: str, data: bytes) -> None:
         waiting = self._waiting.get(reply.split(".")[1])
         if waiting is not None and not waiting.done():
-            waiting.set_result(decode_outcome(data))
+            waiting.set_result(data)
 
     def show(self, table: str, data: bytes) -> None:
         """Takes a public view to everybody who follows the table: late, in any order, twice, or never."""

@@ -64,8 +64,8 @@ class Network(Protocol):
     def show(self, table: str, data: bytes) -> None:
         """Takes a public view to the spectators of a table."""
 
-    def tell(self, subject: str, command: str, body: bytes) -> None:
-        """Takes a command of this id to one of those who answer it; nobody waits for the answer."""
+    async def request(self, subject: str, body: bytes, timeout_s: float) -> bytes | None:
+        """Takes a command to one of those who answer it; None where no answer comes in time."""
 
 
 class Place(NamedTuple):

@@ -25,7 +25,10 @@ TOLD_MAX: Final = 6
 
 
 class Result(Data, frozen=True):
-    """What a seed came to. `log` is the SHA-256 of all messages in their order, `facts` counts what the logs hold."""
+    """What a seed came to: `log` is the SHA-256 of all messages in their order.
+
+    `facts` counts what the tables' logs hold, `entries` what the ledgers hold.
+    """
 
     seed: int
     faults: Faults
@@ -46,6 +49,7 @@ class Result(Data, frozen=True):
     log: str
     happened: dict[str, int]
     facts: dict[str, int]
+    entries: dict[str, int]
 
     @property
     def command(self) -> str:
@@ -58,6 +62,7 @@ class Result(Data, frozen=True):
         return (
             f"seed {self.seed}: {self.hands} hands, {self.commits} commits, {self.accepted} accepted, "
             f"{self.refused} refused ({self.reversed} reversed), {self.ignored} strays, {self.lives} lives, "
+            f"{sum(self.entries.values())} entries, "
             f"{self.views} views, {self.steps} steps, {self.virtual_s:.1f} s of virtual time\n"
             f"{self.faults}{'' if self.nudged else ', no nudges'}\n"
             f"happened: {', '.join(f'{name} {times}' for name, times in self.happened.items()) or 'nothing'}{told}\n"
@@ -124,6 +129,7 @@ def simulate(
         log=_digest(house),
         happened={name: times for name in NAMES if (times := house.weather.happened[name])},
         facts=_facts(house),
+        entries=house.counting.auditor.entries(),
     )
 
 

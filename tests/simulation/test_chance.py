@@ -23,13 +23,25 @@ def test_waiting_times_are_exponential() -> None:
     assert sum(time > 4 for time in drawn) / DRAWS == pytest.approx(0.135, abs=0.01)
 
 
+WRITTEN = {
+    *("account_opened", "deposited", "withdrawn", "corrected", "account_frozen", "account_unfrozen"),
+    *("chips_bought", "purchase_settled", "chips_returned", "cashed_out", "rake_credited"),
+    *(f"purchase_refused.{code}" for code in ("unknown_account", "not_enough", "account_frozen", "expired")),
+    *(f"account_command_refused.{code}" for code in ("not_enough", "account_frozen", "duplicate_reference")),
+}
+"""What a ledger may have to say, of commands and of tables."""
+
+
 def test_every_kind_of_fault_happens_in_the_seeds_that_are_played_each_time() -> None:
     """A fault that is drawn and never befalls anybody would prove nothing; nor would a house that is always nudged."""
     happened: Counter[str] = Counter()
+    entries: Counter[str] = Counter()
     nudged: Counter[bool] = Counter()
     for seed in range(SEEDS):
         result = simulate(seed, hands=2)
         happened.update(result.happened)
+        entries.update(result.entries)
         nudged[result.nudged] += 1
     assert {name for name in NAMES if happened[name] < 3} == set()
+    assert WRITTEN - entries.keys() == set()
     assert min(nudged[True], nudged[False]) >= SEEDS // 8
