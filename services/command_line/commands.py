@@ -61,13 +61,23 @@ def hands(
     /,
     *,
     last: Annotated[int, Parameter(help="So many of the latest hands.", validator=validators.Number(gte=1))] = 20,
+    player: Annotated[str | None, Parameter(help="Those of this player, as the player sees them.")] = None,
+    full: Annotated[bool, Parameter(help="With --player: the parts of all players.", negative=())] = False,
+    hand_keys: Keys = (),
     where: Where = NOWHERE,
     json: Json = False,
 ) -> int:
-    """List the latest hands of a table."""
-    from services.command_line import listing, sources
+    """List the latest hands of a table, or what a player did in the own latest hands."""
+    from services.command_line import listing, recalling, sources
+    from services.command_line.refusals import WrongArgument
 
-    return _run(listing.hands(where, sources.table_name(table), last=last, json=json))
+    name = sources.table_name(table)
+    if player is None:
+        if full or hand_keys:
+            raise WrongArgument("--full and --hand-keys go with --player")
+        return _run(listing.hands(where, name, last=last, json=json))
+    sought = sources.player_name(player)
+    return _run(recalling.record(where, name, sought, last=last, full=full, key_files=hand_keys, json=json))
 
 
 @app.command

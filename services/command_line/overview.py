@@ -7,7 +7,7 @@ SUMMARIES: Final = {
     "serve": "Run services until they are told to stop.",
     "streams": "Create or check the streams on a server, as the deploy role.",
     "tables": "List the tables of a room.",
-    "hands": "List the latest hands of a table.",
+    "hands": "List the latest hands of a table, or what a player did in the own latest hands.",
     "replay": "Tell a hand, with the cards that the table saw; with its key, all of them.",
     "reveal": "Get the key to all cards of a finished hand from the dealer; the log keeps that you did.",
     "refusals": "List the latest commands that a table refused: who sent what, and why not.",

@@ -170,6 +170,13 @@ def table_name(text: str) -> Id:
     return text
 
 
+def player_name(text: str) -> Id:
+    """A player's name as it is given. Raises `WrongArgument`."""
+    if not subjects.is_id(text):
+        raise WrongArgument(f"--player {text!r} is no name of a player: letters, digits, - and _, 40 at most")
+    return text
+
+
 def heads_of(texts: Iterable[str]) -> dict[int, Sha256]:
     """Heads as they are given, `N:HASH`. Raises `WrongArgument`."""
     found: dict[int, Sha256] = {}

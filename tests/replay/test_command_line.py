@@ -13,7 +13,9 @@ import pytest
 
 from contracts.codec import decode_commit, encode
 from contracts.events.table import HandStarted
+from contracts.records import RecordedHand
 from services import cli
+from services.aggregate.recorded import recorded
 from services.command_line import commands, overview
 from services.command_line.key_files import keys_of
 from tests.replay.conftest import store
@@ -55,6 +57,38 @@ def test_hands_are_listed(room: Path, nlhe: Session) -> None:
     for line in listed:
         of_hand = [commit for commit in nlhe.commits if commit.hand == line["hand"]]
         assert (line["first"], line["last"]) == (of_hand[0].n, of_hand[-1].n)
+
+
+def test_a_players_hands_are_listed_as_the_player_saw_them(room: Path, nlhe: Session) -> None:
+    """R128: results and own choices; of the cards those that the log holds, and nobody else's."""
+    told = croupier("hands", "nlhe-1", "--player", "alice", "--last", 3, "--data", room, "--json").json()
+    whole = [part.hand() for part in recorded(nlhe.commits, "alice")]
+    listed = msgspec.convert(told["hands"], list[RecordedHand])
+    assert listed == [hand for hand in whole if hand is not None][-3:]
+    assert {hand["player"] for hand in told["hands"]} == {"alice"}
+    people = croupier("hands", "nlhe-1", "--player", "alice", "--data", room)
+    assert all(text in people.out for text in ("alice", "Wagered", "Result"))
+    nobody = croupier("hands", "nlhe-1", "--player", "zoe", "--data", room)
+    assert (nobody.code, nobody.out) == (0, "zoe is in none of the hands from 1 on\n")
+
+
+def test_an_operator_sees_the_parts_of_all_players_and_with_the_key_every_card(
+    room: Path, tmp_path: Path, nlhe: Session
+) -> None:
+    """R133: the full hand for a dispute, folded hands included."""
+    last = nlhe.table.hands
+    keys = tmp_path / "keys.json"
+    keys.write_bytes(msgspec.json.encode([nlhe.hand_key(hand) for hand in range(1, last + 1)]))
+    player = nlhe.table.seats[min(nlhe.table.seats)].player
+    asked = ("hands", "nlhe-1", "--player", player, "--last", 1, "--full", "--data", room, "--json")
+    hands = croupier(*asked, "--hand-keys", keys).json()["hands"]
+    assert len({hand["hand"] for hand in hands}) == 1
+    assert {hand["player"] for hand in hands} == {each["player"] for each in hands[0]["players"]}
+    assert [len(hand["cards"]) for hand in hands] == [2] * len(hands)
+    assert sum(hand["result"] for hand in hands) == -hands[0].get("rake", 0)
+    without = croupier(*asked).json()["hands"]
+    assert sum(bool(hand.get("cards")) for hand in without) <= len(hands)
+    assert croupier("hands", "nlhe-1", "--full", "--data", room).code == 2
 
 
 def test_every_table_is_verified_and_its_published_heads_with_it(room: Path) -> None:
