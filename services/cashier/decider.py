@@ -28,6 +28,7 @@ from contracts.outcomes import Accepted, Allowed, Rejected
 from contracts.subjects import ActorKind
 from services.aggregate.ledger import AHEAD_MAX, MADE_MAX, Ledger
 from services.aggregate.ledger_fold import account_command_digest
+from services.cashier.intake import misnamed_ledger
 from services.cashier.opening import ledger_opened
 from services.cashier.postings import CASH, lacks, moved, room_for
 from services.cashier.refusals import refuse
@@ -84,8 +85,11 @@ def known(ledger: Ledger, cause: AccountCause) -> Accepted | Rejected | None:
 
 
 def _unfit(ledger: Ledger, cause: AccountCause, at: Instant) -> Rejected | None:
-    """What is refused without a look at the accounts: version, sender, id, age, in this order."""
+    """What is refused without a look at the accounts: ledger, version, sender, id, age, in this order."""
     command, actor = cause.command, cause.actor
+    misnamed = misnamed_ledger(ledger.id, command.id)
+    if misnamed is not None:
+        return misnamed
     if command.v != ACCOUNT_COMMAND_VERSION:
         message = f"Commands of version {command.v} are not known here; version {ACCOUNT_COMMAND_VERSION} is."
         return refuse(ledger, cause, "unsupported_version", message, Allowed(versions=(ACCOUNT_COMMAND_VERSION,)))

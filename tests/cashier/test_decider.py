@@ -241,6 +241,15 @@ def test_nothing_but_an_account_opens_a_ledger(command: AnyAccountCommand) -> No
     assert not kept.commits
 
 
+@pytest.mark.parametrize("name", ["real-usd", "gold-USD", "USD", "real-DOLLARS", "main"])
+@pytest.mark.parametrize("command", [open_account("alice"), deposit(1), correct("rake", "cash", 1)])
+def test_no_ledger_is_opened_of_what_is_no_money(name: str, command: AnyAccountCommand) -> None:
+    """R5, the issue's last line: an unknown currency is refused whatever is asked, and nothing is written of it."""
+    kept = Books(name)
+    assert refused(kept.ask(command, "operator", "ann"))[0] == "wrong_currency"
+    assert not kept.commits
+
+
 PLAYERS = st.sampled_from(["alice", "bob", "carol"])
 ACCOUNTS = st.sampled_from(["player.alice", "player.bob", "rake", "suspense", "cash", "table.main.T1"])
 AMOUNTS = st.one_of(st.integers(1, 50), st.sampled_from([CHIPS_MAX, CHIPS_MAX - 1, CHIPS_MAX // 2]))

@@ -1,16 +1,20 @@
 """Accounts on the command line, in a house that runs: bank, list, tell, reconcile, export."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 import pytest
 
+from contracts.codec import decode_outcome
 from contracts.commands import LeaveTable, OpenTable, TakeSeat
+from contracts.ledger import HOUSE
 from contracts.outcomes import Accepted, Rejected
 from contracts.queries import PublicTable
+from contracts.subjects import LEDGERS, command
 from services.bus.settings import Settings
 from services.command_line import commands
 from tests.services.room import ANSWER_S, CONFIG, Caller, Room, a_room
@@ -175,3 +179,39 @@ async def test_a_correction_keeps_its_reason(tmp_path: Path, croupier: Callable[
         assert (refused.code, "not_enough" in refused.out) == (1, True)
         missing = await run("ledger", "eve")
         assert (missing.code, "there is no account player.eve" in missing.err) == (2, True)
+
+
+async def test_what_no_ledger_can_take_changes_none(tmp_path: Path, croupier: Callable[[Settings], Croupier]) -> None:
+    """The issue's last line: wrong types, 2^63, a negative, an unknown currency, a known id: typed, and no entry."""
+    async with a_room(tmp_path) as house:
+        run, lobby = croupier(house.settings), await house.caller("lobby")
+        await opened(run, "ann")
+        before = (await run("accounts", "--json")).json()
+        made = datetime.now(UTC).isoformat()
+        whole = {"type": "deposit", "id": "c1", "made": made, "player": "ann", "amount": 5, "reference": "c1"}
+        wrong: dict[str, tuple[str, dict[str, object]]] = {
+            "a wrong type": ("not_a_whole_chip", {"amount": "5"}),
+            "2^63": ("not_a_whole_chip", {"amount": 2**63}),
+            "a negative": ("not_a_whole_chip", {"amount": -5}),
+            "another kind": ("malformed", {"type": "conjure"}),
+            "another version": ("unsupported_version", {"v": 9}),
+            "yesterday's": ("stale", {"made": "2020-01-01T00:00:00Z"}),
+        }
+        for code, change in wrong.values():
+            assert await asked(lobby, "real-USD", {**whole, **change}) == code
+        for ledger in ("real-usd", "gold-USD", "main"):
+            assert await asked(lobby, ledger, whole) == "wrong_currency"
+            opening = {"type": "open_account", "id": "c2", "made": made, "player": "ann"}
+            assert await asked(lobby, ledger, opening) == "wrong_currency"
+        assert await asked(lobby, "real-EUR", whole) == "unknown_account"
+        assert (await run("accounts", "--json")).json() == before
+        assert await asked(lobby, "real-USD", whole) == "accepted"
+        assert await asked(lobby, "real-USD", {**whole, "amount": 6}) == "duplicate_id"
+        assert (await run("reconcile")).code == 0
+
+
+async def asked(lobby: Caller, ledger: str, body: Mapping[str, object]) -> str:
+    """The code of the answer to an account command; `accepted` for one that is taken."""
+    subject = command(HOUSE, ledger, lobby.kind, lobby.line.user, LEDGERS)
+    answer = decode_outcome(await lobby.ask(subject, msgspec.json.encode(body)))
+    return answer.code if isinstance(answer, Rejected) else "accepted"
