@@ -56,6 +56,7 @@ async def _audit(service: Service, follower: LedgerFollower, log: JetStreamLog) 
     while True:
         await asyncio.sleep(AUDIT_S)
         try:
+            process.clock.observe(await log.server_time())  # finds out too whether this log has a leader
             await follower.audit()
             if clock.time() - checked_s >= STREAMS_S:
                 await log.check_streams()

@@ -4,11 +4,17 @@ import asyncio
 from collections.abc import AsyncIterator
 
 from contracts.codec import encode
+from contracts.commit import Head
 from contracts.events import AnyEvent, fact_of
+from contracts.events.cashier import AccountOpened, LedgerEvent, LedgerOpened, entry_of
 from contracts.events.table import TableOpened, TablePaused
+from contracts.ledger import HOUSE
+from services.aggregate import ledger_fold
 from services.aggregate.fold import commit_of, fold
+from services.aggregate.ledger import Ledger
 from services.aggregate.table import Table
-from services.bus.aggregates import TABLES
+from services.bus.aggregates import LEDGERS, TABLES
+from services.bus.archives import OF_LEDGERS, OF_TABLES, Archive
 from services.bus.clock import Clock, utc_now
 from services.bus.follower import Follower
 from services.bus.log import Stored
@@ -17,10 +23,10 @@ from tests.replay.playing import NLHE
 
 
 class HeldRead(MemoryLog):
-    """A log whose first read of a table is under way for as long as the gate is shut."""
+    """A log whose first read of one of its logs is under way for as long as the gate is shut."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, archive: Archive = OF_TABLES) -> None:
+        super().__init__(archive)
         self.gate = asyncio.Event()
         self.reading = asyncio.Event()
 
@@ -55,4 +61,26 @@ async def test_a_fact_that_comes_while_its_table_is_being_read_is_not_lost() -> 
     while replica.state.n < 2:
         assert await replica.changed(5), "the second commit is lost"
     assert replica.state == table
+    await follower.stop()
+
+
+async def test_an_entry_that_comes_while_its_ledger_is_being_read_is_not_lost() -> None:
+    """The same of ledgers: there is one follower."""
+    log, books = HeldRead(OF_LEDGERS), Ledger(id="real-USD")
+    follower = Follower(LEDGERS, log, [HOUSE], Clock())
+    await follower.start()
+    entries: tuple[LedgerEvent, ...] = (LedgerOpened(money="real", currency="USD"), AccountOpened(player="ann"))
+    sequence = 0
+    for number, entry in enumerate(entries):
+        data = encode(commit := ledger_fold.commit_of(books, (entry,), utc_now()))
+        ledger_fold.fold(books, commit, data)
+        sequence = await log.append(HOUSE, books.id, "cashier", entry_of(entry), data, sequence)
+        if number == 0:
+            await asyncio.wait_for(log.reading.wait(), 5)
+    replica = follower.replica(HOUSE, books.id)
+    await asyncio.sleep(0)  # the entry is delivered
+    log.gate.set()
+    while replica.state.n < 2:
+        assert await replica.changed(5), "the second commit is lost"
+    assert (replica.state.players, replica.held, replica.debt) == ({"ann": False}, Head(n=2, hash=books.head), None)
     await follower.stop()

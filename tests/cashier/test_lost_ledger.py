@@ -5,8 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from contracts.account_commands import OpenAccount
+from contracts.codec import encode
 from contracts.commands import OpenTable, TakeSeat
-from contracts.outcomes import Accepted
+from contracts.commit import Head
+from contracts.ledger import HOUSE
+from contracts.outcomes import Accepted, Rejected
+from contracts.subjects import LEDGERS, heads
 from services.bus.faults import CannotServe
 from services.bus.streams import LEDGER, LEDGER_HEADS, LEDGER_REFUSALS, StreamDiffers
 from tests.cashier.test_room import CASH, Wallet
@@ -50,6 +55,20 @@ async def test_a_ledger_of_which_nothing_is_left_is_told_by_the_players_who_sit_
             pass
     async with a_room(tmp_path, ["table", "views"]) as room:  # the tables can be closed
         assert len((await Wallet(room, await room.caller("lobby")).seated(lambda _: True)).seats) == 1
+
+
+async def test_a_ledger_that_lost_its_end_is_halted_and_says_so_to_wallets(tmp_path: Path) -> None:
+    """A published head is ahead of the log (DESIGN 1): nothing is written until the lost commits are back."""
+    async with a_room(tmp_path, ["table", "views"]) as room:
+        deploy = await room.caller("deploy")
+        subject = heads("cashier", HOUSE, "real-USD", LEDGERS)
+        await deploy.client.jetstream().publish(subject, encode(Head(n=3, hash="0" * 64)))
+    async with a_room(tmp_path) as room:
+        wallet = Wallet(room, await room.caller("lobby"))
+        outcome = await wallet.account(OpenAccount, player="ann")
+        assert isinstance(outcome, Rejected)
+        assert outcome.code == "halted"
+        assert outcome.message.startswith("The ledger is halted: commits 1 to 3 are missing")
 
 
 async def test_a_room_of_a_release_without_accounts_gets_its_ledger(tmp_path: Path) -> None:
