@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import sys
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from functools import partial
@@ -29,7 +30,7 @@ from services.bus.jetstream import JetStreamLog
 from services.bus.reader import from_the_beginning, messages
 from services.bus.reading import Reading
 from services.bus.settings import Settings
-from tests.processes.fleet import Fleet, Member
+from tests.processes.fleet import RUN, Fleet, Member
 from tests.processes.playing import ROOM, a_server, measured, people
 
 pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.xdist_group("processes")]
@@ -92,6 +93,16 @@ async def bought(settings: Settings) -> list[tuple[str, int]]:
         await client.close()
 
 
+async def reconciled(settings: Settings) -> tuple[int, str]:
+    """What `croupier reconcile` ends with, and says: 0 where every chip is where the tables' logs say."""
+    place = ("--nats", str(settings.nats_url), "--credentials", str(settings.credentials_file))
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", RUN, "reconcile", *place, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
+    )
+    said, _ = await process.communicate()
+    return process.returncode or 0, said.decode()
+
+
 async def started_anew(member: Member) -> None:
     await member.end(signal.SIGKILL)
     await member.start()
@@ -126,6 +137,8 @@ async def test_chips_that_were_paid_and_not_told_of_are_told_of_by_the_next_cash
             await until(lambda: has(lobby, "player.ann", 5_000))
             assert await has(lobby, f"table.{ROOM}.T1", 0)
         assert len(await bought(settings)) == 1
+        code, said = await reconciled(settings)
+        assert code == 0, said
 
 
 async def test_two_cashiers_pay_each_buy_in_once_while_one_is_killed_every_second(tmp_path: Path) -> None:
@@ -154,5 +167,7 @@ async def test_two_cashiers_pay_each_buy_in_once_while_one_is_killed_every_secon
         assert fleet.kills
         for player in players:
             assert await has(lobby, f"player.{player}", 0)
+        code, said = await reconciled(settings)
+        assert code == 0, said
         assert all(code == 0 for code in (await fleet.stop()).values())
         assert fleet.alarms() == []
