@@ -22,24 +22,28 @@ def change_options(
     refusal = unknown_rules(table, cause, command.config)
     if refusal is not None:
         return refusal
-    faults = "; ".join([*faults_of(command.config), *_faults(table, now, command.config)])
+    faults = "; ".join([*faults_of(command.config), *_faults(now, command.config)])
     if faults:
         message = f"The table cannot be changed like this: {faults}."
         return refuse(table, cause, "malformed", message, Allowed(actions=("change_options",)))
+    gone = sorted(seat for seat in (*table.seats, *table.reservations) if seat > command.config.seats)
+    if gone:
+        which = ", ".join(map(str, gone))
+        message = (
+            f"The table cannot be changed like this: the seats {which} are held or kept: {gone[-1]} seats at least."
+        )
+        return refuse(table, cause, "seat_taken", message, Allowed(actions=("change_options",), minimum=gone[-1]))
     return OptionsChanged(config=command.config), *_begins(table, command.config, at)
 
 
-def _faults(table: Table, now: TableConfig, then: TableConfig) -> Iterator[str]:
-    """What a change may not touch: whose the chips are, what they are worth, and the seats of those who are there."""
+def _faults(now: TableConfig, then: TableConfig) -> Iterator[str]:
+    """What no change may ever touch: whose the chips are, and what they are worth."""
     if then.bankroll != now.bankroll:
         yield f"the bankroll stays {now.bankroll}"
     if (then.money, then.currency) != (now.money, now.currency):
         yield f"the chips stay {now.money} {now.currency}"
     if then.options.rules < now.options.rules:
         yield f"the rules stay {now.options.rules} or rise"
-    gone = sorted(seat for seat in (*table.seats, *table.reservations) if seat > then.seats)
-    if gone:
-        yield f"the seats {', '.join(map(str, gone))} are held or kept: {gone[-1]} seats at least"
 
 
 def _begins(table: Table, then: TableConfig, at: Instant) -> Iterator[AnyEvent]:

@@ -14,6 +14,7 @@ import structlog
 
 from contracts.data import Data
 from contracts.events import fact_of
+from contracts.ledger import HOUSE
 from tests.simulation.faults import NAMES, Faults, drawn
 from tests.simulation.house import HANDS, House
 from tests.simulation.process import Build
@@ -80,6 +81,10 @@ def _keep(house: House, folder: Path, seed: int) -> None:
         prefix = f"table.main.{table}."
         lines = [message.data + b"\n" for message in house.log.messages if message.subject.startswith(prefix)]
         (folder / f"seed-{seed}-{table}.jsonl").write_bytes(b"".join(lines))
+    for ledger in house.counting.auditor.ledgers:
+        prefix = f"ledger.{HOUSE}.{ledger}."
+        lines = [message.data + b"\n" for message in house.counting.log.messages if message.subject.startswith(prefix)]
+        (folder / f"seed-{seed}-{ledger}.jsonl").write_bytes(b"".join(lines))
 
 
 def simulate(

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from contracts.codec import decode_outcome, digest, encode
-from contracts.commands import Act, LeaveTable, PauseTable, TakeSeat
+from contracts.commands import Act, ChangeOptions, LeaveTable, PauseTable, TakeSeat
 from contracts.commit import COMMIT_VERSION, Commit
 from contracts.events import AnyEvent, fact_of
 from contracts.events.dealer import HoleCardsDealt
@@ -435,3 +435,31 @@ async def test_a_request_that_was_read_before_it_was_folded_is_not_given_up() ->
         2: "P1 has no account in real-USD.",
         3: "P2 has no account in real-USD.",
     }
+
+
+def test_a_refused_change_of_a_table_is_not_accepted_on_a_second_copy() -> None:
+    """The seat that was in its way was free a moment later; the refusal is in the log, for an operator has read it."""
+    answers: dict[str, bytes] = {}
+    smaller = msgspec.structs.replace(CONFIG, seats=2)
+    change = encode(ChangeOptions(id="change", config=smaller, reason="a quiet evening"))
+
+    async def story() -> None:
+        log = MemoryLog()
+        await told(log, TableOpened(config=CONFIG), seated(3))
+        over = follower(log)
+        await over.start()
+        desk = Desk(loop_over(log, over), RULES, answers.__setitem__)
+        desk.submit(command("main", "T1", "operator", "O1"), "_R_.1", change)
+        await asyncio.sleep(1)
+        leave = encode(LeaveTable(id="leave"))
+        desk.submit(command("main", "T1", "player", "P3"), "_R_.2", leave)
+        await asyncio.sleep(1)
+        desk.submit(command("main", "T1", "operator", "O1"), "_R_.3", change)
+        await asyncio.sleep(1)
+        assert over.replica("main", "T1").state.seats == {}
+
+    in_virtual_time(story())
+    first = decode_outcome(answers["_R_.1"])
+    assert isinstance(first, Rejected)
+    assert first.code == "seat_taken"
+    assert decode_outcome(answers["_R_.3"]) == first

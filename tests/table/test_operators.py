@@ -176,20 +176,32 @@ def test_rules_that_were_raised_in_a_hand_are_not_lowered_in_it_again() -> None:
         ({"bankroll": "cashier"}, "the bankroll stays lobby"),
         ({"money": "real"}, "the chips stay play USD"),
         ({"currency": "EUR"}, "the chips stay play USD"),
-        ({"seats": 4}, "the seats 5, 6 are held or kept: 6 seats at least"),
         ({"stakes": Stakes(small_blind=3, big_blind=2)}, "the small blind of 3 is above the big blind of 2"),
         ({"buy_in": BuyIn(minimum=5, maximum=4)}, "the least buy-in of 5 is above the highest of 4"),
     ],
 )
 def test_what_no_change_may_touch(changes: dict[str, Any], said: str) -> None:
-    """R5: money of two kinds never mixes; and nobody loses the seat that is held or kept."""
-    game = opened(OPEN).sit(1, 5000).sit(6, 5000)
-    does(game, "lobby", "L1", ReserveSeat(id="", player="K", seat=5))
+    """R5: money of two kinds never mixes."""
+    game = opened(OPEN)
     outcome = game.send("operator", "O1", change(replace(OPEN, **changes)))
     assert isinstance(outcome, Rejected)
     assert (outcome.code, outcome.allowed) == ("malformed", Allowed(actions=("change_options",)))
     assert said in outcome.message
     assert game.table.config == OPEN
+
+
+def test_no_change_takes_a_seat_away_that_is_held_or_kept() -> None:
+    """A moment later it may be free, and the same change be accepted."""
+    game = opened(OPEN).sit(1, 5000).sit(6, 5000)
+    does(game, "lobby", "L1", ReserveSeat(id="", player="K", seat=5))
+    smaller = change(replace(OPEN, seats=4))
+    assert refused(game, "operator", "O1", smaller) == (
+        "seat_taken",
+        Allowed(actions=("change_options",), minimum=6),
+    )
+    outcome = game.send("operator", "O1", smaller)
+    assert isinstance(outcome, Rejected)
+    assert "the seats 5, 6 are held or kept: 6 seats at least" in outcome.message
 
 
 def test_a_table_that_will_be_smaller_seats_nobody_beyond_its_end() -> None:
