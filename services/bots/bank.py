@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from contracts.account_commands import AnyAccountCommand, Deposit, OpenAccount, Withdraw
+from contracts.accounts import player_account
 from contracts.data import Chips
 from contracts.outcomes import Accepted, Outcome
 from services.bots.client import RoomClient
@@ -48,10 +49,13 @@ class Bank:
             self._left[player] -= amount
 
     async def cash_out(self, player: str) -> None:
-        """Takes all of a player's money out of the house: the refusal of too much says how much there is."""
-        refusal = await self._withdraw(player, 2**53 - 1)
-        left = 0 if isinstance(refusal, Accepted) else refusal.allowed.maximum or 0
-        if left and isinstance(await self._withdraw(player, left), Accepted):
+        """Takes all of a player's money out of the house."""
+        found = await self._lobby.holds(self.ledger, "lobby", player_account(player))
+        if found is None or found.balance == 0:
+            return
+        payment, left = self._name(), found.balance
+        command = Withdraw(id=payment, made=datetime.now(UTC), player=player, amount=left, reference=payment)
+        if isinstance(await self._ask(command), Accepted):
             self.withdrawn += left
 
     async def _deposit(self, player: str, amount: Chips) -> None:
@@ -60,11 +64,6 @@ class Bank:
         if isinstance(await self._ask(command), Accepted):
             self.deposited += amount
             self._left[player] += amount
-
-    async def _withdraw(self, player: str, amount: Chips) -> Outcome:
-        payment = self._name()
-        command = Withdraw(id=payment, made=datetime.now(UTC), player=player, amount=amount, reference=payment)
-        return await self._ask(command)
 
     async def _ask(self, command: AnyAccountCommand) -> Outcome:
         return await self._lobby.account(self.ledger, "lobby", command)
