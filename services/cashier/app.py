@@ -48,14 +48,19 @@ def account_state(ledger: Ledger, account: str) -> AccountState:
     )
 
 
-def look_for_lost(tables: Iterable[TableReplica], ledgers: LedgerFollower) -> None:
-    """Raises `CannotServe` where players sit with chips of a ledger of which nothing is left: it was lost."""
+async def look_for_lost(tables: Iterable[TableReplica], ledgers: LedgerFollower) -> None:
+    """Raises `CannotServe` where players sit with chips of a ledger of which nothing is left: it was lost.
+
+    Raises `Unavailable` too.
+    """
     for table in (replica.state for replica in tables):
         config = table.config
         if config is None or config.bankroll != "cashier" or not table.seats:
             continue
         name = ledger_of(config.money, config.currency)
         ledger = ledgers.replica(HOUSE, name)
+        if ledger.state.n == 0:
+            await ledgers.catch_up(ledger)  # its first entry may just have been written
         if ledger.halted is None and ledger.state.n == 0:
             raise CannotServe(
                 f"there is no ledger {name}, but players sit at table {table.id} in room {table.room} with chips from "
@@ -73,7 +78,7 @@ def build(process: Process) -> Service:
     async def running() -> AsyncIterator[None]:
         tables, _ = service.connected()
         async with ledgers_of(service) as (ledgers, log):
-            look_for_lost(tables.replicas.values(), ledgers)
+            await look_for_lost(list(tables.replicas.values()), ledgers)
             assert service.client is not None  # ledgers_of has used it
             mailbox = await Mailbox.open(service.client)
             asking = Asking(mailbox)
