@@ -23,6 +23,10 @@ def test_a_demo_plays_every_hand_and_lets_everything_befall(capsys: pytest.Captu
     )
     assert found.hands == 27 - found.befell[BEFELL["hand_voided"]]
     assert found.chips_in == found.chips_out + found.rake
+    held = found.in_accounts + found.at_tables + found.rake_credited
+    assert (found.reconciled, found.deposited, found.at_tables) == (True, held + found.withdrawn, 0)
+    assert 0 < found.rake_credited < found.rake  # one table's chips are the lobby's
+    assert found.withdrawn > 0
 
 
 def test_a_demo_of_one_hand_is_one(capsys: pytest.CaptureFixture[str]) -> None:
