@@ -10,7 +10,7 @@ from typing import get_args
 import pytest
 
 from contracts.games import Options
-from contracts.outcomes import Code
+from contracts.outcomes import Accepted, Code
 from services.bus.settings import Settings
 from services.cashier.intake import KINDS
 from services.command_line.overview import ELSEWHERE
@@ -18,6 +18,7 @@ from services.command_line.schedule_files import unfit
 from services.command_line.serve import SERVICES, room
 from services.rake.families import family_of
 from services.table.senders import SENDERS
+from tests.services.room import CONFIG, a_room
 
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```(\w*)\n(.*?)```", README, re.DOTALL)
@@ -52,6 +53,22 @@ async def test_an_example_prints_what_the_readme_says(tmp_path: Path, example: s
     assert (process.returncode, err.decode()) == (0, "")
     # A view and the answer to its command travel on two ways, and may change places.
     assert sorted(line.rstrip() for line in out.decode().splitlines()) == sorted(printed.splitlines())
+
+
+@pytest.mark.server
+async def test_what_the_readme_has_a_lobby_send_about_seats_is_accepted(tmp_path: Path) -> None:
+    (asked,) = (block.splitlines() for language, block in BLOCKS if language == "json" and "reserve_seat" in block)
+    async with a_room(tmp_path, ("table", "dealer", "views")) as running:
+        lobby = await running.caller("lobby")
+        await running.open(lobby, "T1", ("ann", "bob"), CONFIG)
+        answers = [await lobby.send("T1", "lobby", each.encode()) for each in asked]
+        assert [type(answer) for answer in answers] == [Accepted] * len(asked)
+        seen = await running.picture(lobby, "T1", lambda seen: len(seen.seats) == 3)
+        assert ([seat.player for seat in seen.seats], seen.waiting, seen.reservations) == (
+            ["ann", "bob", "dan"],
+            (),
+            (),
+        )
 
 
 @pytest.mark.parametrize("command", COMMANDS)
