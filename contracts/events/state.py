@@ -25,7 +25,8 @@ class SeatRecord(Data, frozen=True):
     """A held seat (R4): who holds it, with how much, and what the player owes or has asked for.
 
     `sitting_out` players are not dealt in. `away` and `leaving` were asked for during a hand and take effect at the
-    player's next decision and at the hand's end (R119, R120); `timed_out`: away because the time ran out (R116). `owes`
+    player's next decision and at the hand's end (R119, R120); `timed_out`: away because the time ran out (R116),
+    `removed`: leaving because an operator, or the cashier, wants it. `owes`
     and `choice` say which blinds are missed and whether the player posts them or waits for the big blind (R21, R25);
     `skipped`, in good standing, was passed over by the big blind and posts it in the next hand (R28; from rules 2 on).
     `sat` numbers the order of sitting down. `request` is the number of a top-up that the cashier has not answered yet,
@@ -41,6 +42,7 @@ class SeatRecord(Data, frozen=True):
     away: bool = False
     timed_out: bool = False
     leaving: bool = False
+    removed: bool = False
     owes: Owed = "none"
     choice: Literal["wait", "post"] = "wait"
     top_up: Chips = 0

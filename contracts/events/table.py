@@ -76,10 +76,7 @@ class PlayerSeated(Event, tag="player_seated", frozen=True):
 
 
 class SitOutRequested(Event, tag="sit_out_requested", frozen=True):
-    """A player in a hand asked to sit out: folds at the next decision, is not dealt in again (R11, R119).
-
-    `timed_out`: nobody asked, the player's time ran out (R116).
-    """
+    """A player in a hand folds at the next decision and sits out (R11, R119): asked to, or ran out of time (R116)."""
 
     seat: Seat
     timed_out: bool = False
@@ -102,9 +99,10 @@ class PlayerReturned(Event, tag="player_returned", frozen=True):
 
 
 class LeaveRequested(Event, tag="leave_requested", frozen=True):
-    """A player in a hand asked to leave: folds at the next decision, leaves when the hand has ended (R120)."""
+    """A player in a hand folds at the next decision, leaves when it has ended (R120): asked to, or was `removed`."""
 
     seat: Seat
+    removed: bool = False
 
 
 class PlayerLeft(Event, tag="player_left", frozen=True):

@@ -93,7 +93,7 @@ def _returned(table: Table, event: table_events.PlayerReturned) -> None:
 
 
 def _leave_requested(table: Table, event: table_events.LeaveRequested) -> None:
-    change_seat(table, event.seat, leaving=True)
+    change_seat(table, event.seat, leaving=True, removed=event.removed)
 
 
 def _left(table: Table, event: table_events.PlayerLeft) -> None:

@@ -104,7 +104,9 @@ SEAT_PHRASES: Final[dict[type[Event], Callable[[Table, Any, Table], str]]] = {
     ),
     table.PlayerSatOut: lambda before, event, _: f"{who(before, event.seat)} sits out ({SITS_OUT[event.reason]})",
     table.PlayerReturned: _returned,
-    table.LeaveRequested: _of_seat("asks to leave"),
+    table.LeaveRequested: lambda before, event, _: (
+        f"{who(before, event.seat)} {'is to leave' if event.removed else 'asks to leave'}"
+    ),
     table.PlayerLeft: _left,
     seats.BlindsMissed: lambda before, event, _: f"{who(before, event.seat)} missed blinds ({event.owes})",
 }

@@ -137,7 +137,7 @@ def brought(table: Table, records: Iterable[SeatRecord], at: Instant) -> Iterato
     """What the end of a hand brings to the seats as it leaves them: players go, sit out, or have chips added."""
     for record in records:
         if record.leaving:
-            yield from departs(record, at)
+            yield from departs(record, at, "removed" if record.removed else "asked")
         elif record.stack == 0 or record.top_up or record.away:
             yield from _settled(table, record, record.stack, at)
 

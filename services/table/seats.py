@@ -34,7 +34,7 @@ def leave_seat(
     if record.leaving:
         message = f"The player leaves already, when hand {table.hands} has ended; nothing more is to be sent."
         return refuse(table, cause, "illegal_action", message, Allowed(hand=table.hands))
-    return (LeaveRequested(seat=record.seat),)
+    return (LeaveRequested(seat=record.seat, removed=reason == "removed"),)
 
 
 def sit_out(table: Table, cause: Cause, command: SitOut, at: Instant) -> Decision:

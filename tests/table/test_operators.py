@@ -66,10 +66,10 @@ def test_a_player_is_removed_between_hands_with_the_whole_stack(kind: ActorKind,
 def test_a_player_is_removed_in_mid_hand_as_one_who_leaves() -> None:
     """R120: folds at once if it is the player's turn, and is paid out when the hand has ended."""
     game = Game(OPEN).given({1: 5000, 2: 5000}, button=1)
-    assert does(game, "operator", "O1", remove("P1")) == (LeaveRequested(seat=1),)
+    assert does(game, "operator", "O1", remove("P1")) == (LeaveRequested(seat=1, removed=True),)
     assert refused(game, "operator", "O1", remove("P1")) == ("illegal_action", Allowed(hand=1))
     game.settle()
-    assert game.last(PlayerLeft) == PlayerLeft(seat=1, player="P1", stack=4950, at=NOON)
+    assert game.last(PlayerLeft) == PlayerLeft(seat=1, player="P1", stack=4950, at=NOON, reason="removed")
 
 
 def test_who_is_removed_has_no_seat_kept_and_waits_for_none() -> None:
