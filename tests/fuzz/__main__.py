@@ -7,7 +7,10 @@ from pathlib import Path
 
 from tests.fuzz.running import run
 
-TARGETS = ("codec", "subjects", "bodies", "openings", "commands", "fold", "exports", "verify", "files", "check")
+TARGETS = (
+    "codec", "subjects", "bodies", "openings", "commands", "fold", "exports", "verify", "files", "check", "accounts",
+    "ledgers",
+)  # fmt: skip
 
 
 def main() -> None:

@@ -31,7 +31,7 @@ from services.conformance.findings import Report
 from services.conformance.judging import judged
 from services.replay import files
 from services.replay.verification import Verification, verify
-from tests.fuzz import asking, logs, seeds
+from tests.fuzz import asking, logs, money, seeds
 from tests.fuzz.choices import Choices
 from tests.fuzz.house import House, states
 from tests.fuzz.mutation import NESTED, mutated
@@ -288,5 +288,7 @@ TARGETS: Final[dict[str, Target]] = {
     "verify": verification,
     "files": exported,
     "check": checks,
+    "accounts": money.accounts,
+    "ledgers": money.ledgers,
 }
 """The targets by name."""

@@ -13,7 +13,7 @@ from tests.fuzz.targets import TARGETS
 
 FOUND: Final = Path(__file__).parent / "found"
 """Inputs that failed, in a folder for each target: the run keeps them, and who mends the fault puts them here."""
-EXAMPLES: Final = {"openings": 10, "commands": 30, "check": 40}
+EXAMPLES: Final = {"openings": 10, "commands": 30, "check": 40, "ledgers": 40}
 """Inputs of the targets that play hands; the others take more."""
 
 
