@@ -143,8 +143,9 @@ def verify(
 ) -> int:
     """Check logs from end to end: chain, cards, invariants, and every decision derived again.
 
-    Ends with 0 if all is the same, 1 if something differs, 2 if something cannot be read, 3 if the log is sound but
-    this release does not know the rules of some hands.
+    Without TABLE: every table of the room, and every ledger of the house. Ends with 0 if all is the same, 1 if
+    something differs, 2 if something cannot be read, 3 if the log is sound but this release does not know the rules of
+    some hands, or a ledger follows from a table's log that cannot be read.
     """
     from services.command_line import ledger_logs, ledger_proving, proving, sources
 

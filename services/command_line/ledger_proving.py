@@ -1,24 +1,30 @@
 """`croupier verify --ledger` and `croupier export --ledger`: a ledger's log checked, and taken out as a file."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
 from contracts.commit import Commit
 from contracts.data import Data, Id, Sha256
-from services.accounting.derivation import CommitOf
+from contracts.ledger import HOUSE
 from services.accounting.ledger_verification import LedgerVerification
-from services.aggregate.fold import Verdict
-from services.aggregate.ledger import Ledger
+from services.aggregate.fold import UNFOLDABLE, Verdict
+from services.aggregate.ledger import Ledger, TableKey
 from services.aggregate.ledger_fold import fold, read
 from services.aggregate.movements import moves_chips
 from services.bus import reader
 from services.bus.aggregates import TABLES
+from services.bus.log import Unavailable
+from services.bus.reading import Message, Unreadable
 from services.command_line.ledger_logs import Books, books, exported, ledger_lines, ledger_messages, only_ledger
 from services.command_line.printing import print_bytes, print_json, print_lines
 from services.command_line.refusals import CannotRead
 from services.command_line.sources import heads_of
 from services.command_line.where import Where
 from services.replay.findings import Finding, exit_code
+
+type Commits = dict[tuple[Id, Id, int], Commit]
+"""Commits that move chips, by room, table and number."""
 
 
 class LedgerProof(Data, frozen=True):
@@ -35,31 +41,95 @@ class LedgerProof(Data, frozen=True):
 
 
 async def verify_live(where: Where, name: str, *, heads: Sequence[str], json: bool) -> int:
-    """Verifies a ledger: also each entry that follows from a table is derived again, from the table's log."""
+    """Verifies a ledger: also each entry that follows from a table is derived again, from the table's log.
+
+    Raises `Unreadable` or `NotFound` where a table's log does not tell.
+    """
     async with books(where) as house:
         ledger = await only_ledger(house.ledgers, name)
-        known = {**(await house.ledgers.heads("house", ledger)).get(ledger, {}), **heads_of(heads)}
+        known = {**await _published(house, ledger), **heads_of(heads)}
         whole = [message async for message in ledger_messages(house.ledgers, ledger)]
-        commit_of = await _commits(house, ledger, whole)
-    verification = LedgerVerification(ledger, heads=known, commit_of=commit_of)
-    findings = [finding for message in whole for finding in verification.take(*message)]
-    return _told(verification, [*findings, *verification.finish()], (), json=json)
+        commits: Commits = {}
+        for room, table in _tables(ledger, whole):
+            await _gather(house, room, table, commits)
+    return _told(_proof(ledger, whole, known, commits), json=json)
 
 
-async def _commits(house: Books, ledger: str, messages: Sequence[tuple[str, bytes]]) -> CommitOf:
-    """The commits that move chips, of every table that the ledger names."""
+async def proofs(house: Books) -> list[LedgerProof]:
+    """Verifies every ledger of a house, those included of which nothing is left but a published head.
+
+    What follows from a table whose log cannot be read is not derived again, and that is said.
+    """
+    return [await _proof_of(house, name) for name in await _ledgers(house)]
+
+
+async def _ledgers(house: Books) -> list[str]:
+    """The ledgers of a house; none where a house has no place for any, as before there were ledgers."""
+    try:
+        published = await house.ledgers.heads(HOUSE)
+    except Unavailable:
+        published = None
+    try:
+        return sorted({*(published or ()), *await house.ledgers.tables(HOUSE)})
+    except Unavailable:
+        if published is not None:
+            raise
+        await house.tables.tables(HOUSE)  # the server itself answers
+        return []
+
+
+async def _proof_of(house: Books, ledger: str) -> LedgerProof:
+    known = await _published(house, ledger)
+    whole = [message async for message in ledger_messages(house.ledgers, ledger)]
+    commits: Commits = {}
+    underived: list[Finding] = []
+    for room, table in _tables(ledger, whole):
+        try:
+            await _gather(house, room, table, commits)
+        except (reader.NotFound, Unreadable) as error:
+            message = f"not every entry that follows from {room}/{table} could be derived again: {error}"
+            underived.append(Finding(kind="not_derived", message=message))
+    return _proof(ledger, whole, known, commits, underived)
+
+
+async def _published(house: Books, ledger: str) -> Mapping[int, Sha256]:
+    """The heads of a ledger that were published; they are read before its log (DESIGN 1)."""
+    return (await house.ledgers.heads(HOUSE, ledger)).get(ledger, {})
+
+
+def _tables(ledger: str, messages: Sequence[Message]) -> list[TableKey]:
+    """The tables that a ledger names, as far as it can be read."""
     state = Ledger(id=ledger)
     for message in messages:
         reading = read(state, *message)
         if reading.verdict is Verdict.NEXT and reading.commit is not None:
-            fold(state, reading.commit, message[1])
-    found: dict[tuple[Id, Id, int], Commit] = {}
-    for room, table in state.tables:
-        start = await reader.from_the_beginning(TABLES, house.tables, room, table)
-        async for commit, _ in reader.commits(house.tables, start):
-            if any(map(moves_chips, commit.events)):
-                found[room, table, commit.n] = commit
-    return lambda room, table, n: found.get((room, table, n))
+            try:
+                fold(state, reading.commit, message[1])
+            except UNFOLDABLE:
+                break  # the verification tells of it
+    return sorted(state.tables)
+
+
+async def _gather(house: Books, room: Id, table: Id, commits: Commits) -> None:
+    """Takes the commits of a table that move chips. Raises `Unreadable` or `NotFound`."""
+    start = await reader.from_the_beginning(TABLES, house.tables, room, table)
+    async for commit, _ in reader.commits(house.tables, start):
+        if any(map(moves_chips, commit.events)):
+            commits[room, table, commit.n] = commit
+
+
+def _proof(
+    ledger: str,
+    messages: Iterable[Message],
+    heads: Mapping[int, Sha256],
+    commits: Commits,
+    underived: Iterable[Finding] = (),
+) -> LedgerProof:
+    verification = LedgerVerification(
+        ledger, heads=heads, commit_of=lambda room, table, n: commits.get((room, table, n))
+    )
+    findings = [finding for message in messages for finding in verification.take(*message)]
+    return _proved(verification, [*findings, *verification.finish(), *underived], ())
 
 
 def verify_file(room: Id, path: Path, *, heads: Sequence[str], json: bool) -> int:
@@ -68,12 +138,12 @@ def verify_file(room: Id, path: Path, *, heads: Sequence[str], json: bool) -> in
     verification = LedgerVerification(ledger, exported=True, heads=heads_of(heads))
     findings = [finding for message in ledger_lines(path) for finding in verification.take(*message)]
     note = "the tables' logs were not looked at: `croupier reconcile` compares them"
-    return _told(verification, [*findings, *verification.finish()], (note,), json=json)
+    return _told(_proved(verification, [*findings, *verification.finish()], (note,)), json=json)
 
 
-def _told(verification: LedgerVerification, findings: Sequence[Finding], notes: tuple[str, ...], *, json: bool) -> int:
+def _proved(verification: LedgerVerification, findings: Sequence[Finding], notes: tuple[str, ...]) -> LedgerProof:
     state = verification.ledger
-    proof = LedgerProof(
+    return LedgerProof(
         ledger=state.id,
         commits=verification.commits,
         entries=verification.entries,
@@ -83,16 +153,27 @@ def _told(verification: LedgerVerification, findings: Sequence[Finding], notes: 
         findings=tuple(findings),
         notes=notes,
     )
+
+
+def _told(proof: LedgerProof, *, json: bool) -> int:
     if json:
         print_json(proof)
     else:
-        print_lines(_words(proof))
+        print_lines(words(proof))
     return proof.code
 
 
-def _words(proof: LedgerProof) -> Iterator[str]:
-    verdict = ("sound: chain, sums, balances and every decision hold", "DIFFERENT", "UNREADABLE")[proof.code]
-    yield f"Ledger {proof.ledger}: {verdict} ({proof.entries} entries, head {proof.commits}:{proof.head})"
+_VERDICTS: Final = (
+    "sound: chain, sums, balances and every decision hold",
+    "DIFFERENT",
+    "UNREADABLE",
+    "sound, but not every entry could be derived again",
+)
+
+
+def words(proof: LedgerProof) -> Iterator[str]:
+    """What was verified of a ledger, in lines."""
+    yield f"Ledger {proof.ledger}: {_VERDICTS[proof.code]} ({proof.entries} entries, head {proof.commits}:{proof.head})"
     for note in proof.notes:
         yield f"  {note}"
     for finding in proof.findings:

@@ -12,12 +12,15 @@ from services.aggregate.fold import Verdict, read
 from services.aggregate.table import Table
 from services.bus import reader
 from services.bus.aggregates import TABLES
+from services.bus.jetstream import JetStreamLog
 from services.bus.outline import outline_of
 from services.bus.reading import Message
 from services.command_line.key_files import Keys, keys_of
+from services.command_line.ledger_logs import books
+from services.command_line.ledger_proving import LedgerProof, proofs, words
 from services.command_line.printing import print_bytes, print_json, print_lines
 from services.command_line.refusals import CannotRead, WrongArgument
-from services.command_line.sources import Opened, heads_of, opened
+from services.command_line.sources import heads_of, opened
 from services.command_line.where import Where
 from services.replay import files
 from services.replay.exports import json_lines
@@ -49,35 +52,36 @@ class Report(Data, frozen=True):
 async def verify_live(
     where: Where, table: Id | None, hand: int | None, *, heads: Sequence[str], key_files: Sequence[Path], json: bool
 ) -> int:
-    """Verifies one table of a room, one hand of it, or all tables."""
+    """Verifies one table of a room, one hand of it, or all tables and with them all ledgers of the house."""
     known = heads_of(heads)
     if table is None and (known or key_files):
         raise WrongArgument("--head and --hand-keys are of one table: name it")
     keys = keys_of(key_files, table, hand) if table is not None else Keys({})
-    async with opened(where) as room:
-        names = [table] if table is not None else await _tables(room, where.room)
+    async with books(where) as house:
+        names = [table] if table is not None else await _tables(house.tables, where.room)
         if not names:
             raise CannotRead(f"there is no table in room {where.room}: nothing was verified")
-        reports = [await _verify_table(room, where.room, name, hand, known, keys) for name in names]
-    return _say(reports, json=json)
+        reports = [await _verify_table(house.tables, where.room, name, hand, known, keys) for name in names]
+        ledgers = await proofs(house) if table is None else None
+    return _say(reports, ledgers, json=json)
 
 
-async def _tables(room: Opened, name: Id) -> list[Id]:
+async def _tables(log: JetStreamLog, name: Id) -> list[Id]:
     """Every table of a room, those included of which nothing is left but a published head."""
-    return sorted({*await room.log.heads(name), *await room.log.tables(name)})
+    return sorted({*await log.heads(name), *await log.tables(name)})
 
 
-async def _verify_table(room: Opened, name: Id, table: Id, hand: int | None, heads: Heads, keys: Keys) -> Report:
-    published = (await room.log.heads(name, table)).get(table, {})  # before the log (DESIGN 1)
+async def _verify_table(log: JetStreamLog, name: Id, table: Id, hand: int | None, heads: Heads, keys: Keys) -> Report:
+    published = (await log.heads(name, table)).get(table, {})  # before the log (DESIGN 1)
     both: Mapping[int, Sha256] = {**published, **heads}
     if hand is None:
-        start = await _beginning(room, name, table, both)
+        start = await _beginning(log, name, table, both)
     else:
-        start = await reader.from_hand(room.log, name, table, hand)
+        start = await reader.from_hand(log, name, table, hand)
     verification = Verification(start.state.copy(), heads=both, keys=keys.by_hand)
     findings: list[Finding] = []
     to_the_end = True
-    async for message in reader.messages(room.log, start):
+    async for message in reader.messages(log, start):
         if hand is not None and _of_a_later_hand(verification.table, message, hand):
             to_the_end = False
             break
@@ -87,10 +91,10 @@ async def _verify_table(room: Opened, name: Id, table: Id, hand: int | None, hea
     return _vouched_for(report, both) if to_the_end else report
 
 
-async def _beginning(room: Opened, name: Id, table: Id, heads: Heads) -> reader.TableStart:
+async def _beginning(log: JetStreamLog, name: Id, table: Id, heads: Heads) -> reader.TableStart:
     """Where a table begins, also one that is known by a head alone. Raises `NotFound`."""
     try:
-        return await reader.from_the_beginning(TABLES, room.log, name, table)
+        return await reader.from_the_beginning(TABLES, log, name, table)
     except reader.NotFound:
         if not heads:
             raise
@@ -206,13 +210,15 @@ def _report(start: Table, verification: Verification, findings: Sequence[Finding
     )
 
 
-def _say(reports: Sequence[Report], *, json: bool) -> int:
-    """Prints the reports and gives the exit code: that of all findings together."""
-    code = exit_code(finding for report in reports for finding in report.findings)
+def _say(reports: Sequence[Report], ledgers: Sequence[LedgerProof] | None = None, *, json: bool) -> int:
+    """Prints the reports and gives the exit code: that of all findings together. `ledgers`: None if none was meant."""
+    proved = (*(report.findings for report in reports), *(ledger.findings for ledger in ledgers or ()))
+    code = exit_code(finding for findings in proved for finding in findings)
     if json:
-        print_json({"code": code, "tables": reports})
-    else:
-        print_lines(line for report in reports for line in _words(report))
+        print_json({"code": code, "tables": reports, **({} if ledgers is None else {"ledgers": ledgers})})
+        return code
+    print_lines(line for report in reports for line in _words(report))
+    print_lines(line for ledger in ledgers or () for line in words(ledger))
     return code
 
 

@@ -100,7 +100,7 @@ class Counter:
         outcome = self._answer(Actor(kind=kind, name=name), body)
         assert decode_outcome(encode(outcome)) == outcome, "an answer is read as it was written"
         if isinstance(outcome, Rejected):
-            _says_what_would_do(outcome)
+            assert outcome.message
             moved = (self.ledger.balances, self.ledger.players, self.ledger.references, self.ledger.tables)
             assert moved == (before.balances, before.players, before.references, before.tables), (
                 "a refusal moves nothing"
@@ -110,6 +110,7 @@ class Counter:
     def _answer(self, actor: Actor, body: bytes) -> Outcome:
         cause = RULES.cause(actor, self.at, body)
         if isinstance(cause, Rejected):
+            _says_what_would_do(cause)
             return cause
         command = cause.command
         assert decode_account_command(encode(command)) == command, "a command is read as it was written"
@@ -122,6 +123,7 @@ class Counter:
             accepted = RULES.known(self.ledger, cause)
             assert isinstance(accepted, Accepted), "an accepted command is known"
             return accepted
+        _says_what_would_do(decided)
         self._would_be_accepted(cause, decided)
         written = RULES.refused(decided, cause)
         if written:
@@ -187,7 +189,6 @@ def _with(command: AnyAccountCommand, amount: int) -> AnyAccountCommand:
 
 
 def _says_what_would_do(refused: Rejected) -> None:
-    """A refusal names what would be accepted, or its message has to (the issue's refusals)."""
-    assert refused.message
+    """A refusal names what would be accepted; a copy of its command is told the message alone."""
     if refused.code not in NOTHING_ELSE and "between two accounts" not in refused.message:
         assert refused.allowed != Allowed(), f"{refused} offers nothing"

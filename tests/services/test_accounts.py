@@ -113,6 +113,13 @@ async def test_an_operator_keeps_accounts_and_reconciles_the_house(
         assert sum(line.get("balance", 0) for line in listed["accounts"]) == 0
         assert {line["account"]: line["balance"] for line in listed["accounts"]}["player.bob"] == told["balance"]
         assert (await run("verify", *DOLLARS)).code == 0
+        whole = await run("verify")
+        assert whole.code == 0, whole.out
+        verdicts = [line.partition(" (")[0] for line in whole.out.splitlines() if not line.startswith(" ")]
+        assert verdicts == [
+            "Table T1: sound: chain, cards, invariants and every decision hold",
+            "Ledger real-USD: sound: chain, sums, balances and every decision hold",
+        ]
         people = await run("reconcile")
         assert "every chip is in one place" in people.out
         assert "main/T1" in people.out
