@@ -12,6 +12,7 @@ from contracts.codec import decode_commit, digest
 from contracts.commit import GENESIS, Commit
 from contracts.data import Data, Instant
 from contracts.events.base import Event
+from contracts.events.rake import RakeTaken
 from contracts.events.table import HandStarted, TableOpened, TableRestated
 from contracts.subjects import read_commit
 from services.accounting.floor import Amiss, Expected, Floor
@@ -21,6 +22,7 @@ from services.aggregate.movements import moves_chips
 from services.bus.outline import outline_of
 
 _TOLD: Final = (
+    "rake_taken",
     "seat_reserved",
     "seat_released",
     "player_seated",
@@ -34,7 +36,7 @@ _TOLD: Final = (
     "hand_voided",
     "table_opened",
 )
-"""The events that say where the chips are."""
+"""The events that say where the chips are, and when rake was taken."""
 _TELLS: Final = re.compile(rb'"type":"(?:' + "|".join(_TOLD).encode() + rb')"')
 _STATES: Final = re.compile(rb'"type":"(?:hand_started|table_restated|table_opened)"')
 
@@ -67,7 +69,7 @@ class TableMatch:
     """A table's log, message by message, beside its rows of the ledger; `difference` ends it.
 
     `held` are the chips at the table after the last commit that the ledger has seen to. `deeds` add up the entries by
-    day and deed, `raked` the rake of the table's own hands by day.
+    day and deed, `raked` the rake of the table's own hands by day: that on which it was taken, as in all reports.
     """
 
     def __init__(self, key: TableKey, rows: Iterable[Row], *, exported: bool = False) -> None:
@@ -90,6 +92,7 @@ class TableMatch:
         self.difference: Difference | None = None
         self._exported = exported
         self._begun = False
+        self._taken_at: Instant | None = None
         self._rows = iter(rows)
         self._row = next(self._rows, None)
 
@@ -161,6 +164,8 @@ class TableMatch:
         for event in commit.events:
             if not self._begun:
                 self._begin(event)
+            if isinstance(event, RakeTaken):
+                self._taken_at = commit.at
         if self.bankroll != "cashier":
             return
         if self._row is None and any(map(moves_chips, commit.events)):
@@ -196,8 +201,10 @@ class TableMatch:
 
     def _compare(self, commit: Commit, expected: Expected) -> None:
         """Compares the next entry with what must follow."""
-        day, row = commit.at.date().isoformat(), self._row
-        if expected.deeds == ("rake",):
+        raked, row = expected.deeds == ("rake",), self._row
+        at = self._taken_at if raked and self._taken_at is not None else commit.at  # a hand may end after midnight
+        day = at.date().isoformat()
+        if raked:
             self.hands += 1
             self.raked[day] += expected.amount
         if row is None:

@@ -25,7 +25,8 @@ SEEN_WITHIN: Final = timedelta(seconds=10)
 class Day(Data, frozen=True):
     """What a day moved, in UTC: payments by when they were entered, the rest by when it happened at the tables.
 
-    `rake` is what the ledger has, `rake_at_tables` what the hands of the day took: they are the same (R136).
+    `rake` is what the ledger has, `rake_at_tables` what the hands of the day took: they are the same (R136). A hand's
+    rake is of the day on which it was taken, as `croupier rake` has it, though the hand may end after midnight.
     """
 
     day: str
