@@ -10,8 +10,10 @@ import pytest
 from contracts.account_commands import Deposit, OpenAccount
 from contracts.codec import encode
 from contracts.commit import Head
+from contracts.events.cashier import AccountFrozen
 from contracts.ledger import HOUSE, LedgerCommit
 from contracts.subjects import LEDGERS, heads
+from services.aggregate.ledger_fold import commit_of
 from services.bus.connection import Line, connect
 from services.bus.server import EmbeddedServer
 from services.bus.settings import Settings
@@ -91,6 +93,17 @@ def test_an_altered_ledger_makes_the_house_different(tmp_path: Path, played: Ses
     code, said = verify()
     assert (code, lines(said)[0].startswith("Ledger real-USD: DIFFERENT")) == (1, True)
     assert f"Table {played.table.id}: sound" in said
+
+
+def test_a_ledger_that_cannot_be_folded_is_told_of(tmp_path: Path, played: Session, verify: Verify) -> None:
+    """R145: an entry that cannot follow is a finding like any other, in the house and by itself."""
+    kept = books()
+    frozen = commit_of(kept.ledger, (AccountFrozen(player="nobody"),), kept.at)
+    house(tmp_path, played, [*kept.commits, frozen])
+    for arguments in ((), ("--ledger", "real-USD")):
+        code, said = verify(*arguments)
+        assert (code, lines(said)[0].startswith("Ledger real-USD: DIFFERENT")) == (1, True)
+        assert "nobody has no account in ledger real-USD" in said
 
 
 def test_tables_that_are_not_there_leave_their_entries_as_they_are(
