@@ -305,7 +305,7 @@ PLANTED: Final[dict[str, Planted]] = {
     "leaves out what waits for the deal": Planted(Build(picture=without_what_waits), "a spectator sees turn None"),
     "pays a request twice after a crash": Planted(Build(till=PaysAgain), "follow from tables"),
     "forgets a paid request": Planted(Build(till=KeepsWhatWasPaid), "follow from tables"),
-    "tells of an answer once": Planted(Build(till=TellsOnce), "still waits for"),
+    "tells of an answer once": Planted(Build(till=TellsOnce), "still waits for", Faults(request_lost=0.5, crash_s=2)),
     "confirms before the acknowledgement": Planted(Build(till=ConfirmsTooEarly), "before the ledger says so"),
     "refunds and seats": Planted(Build(till=ReturnsByTheClock), "follow from tables"),
     "skips a table's commit": Planted(Build(till=SkipsCommits), "follow from tables"),
