@@ -37,13 +37,13 @@ from tests.simulation.weather import Weather
 REPLICAS: Final = 2
 HANDS: Final = 5
 """So many hands start at each table while things go wrong."""
-FAULTS_S_MAX: Final = 60.0
+FAULTS_S_MAX: Final = 45.0
 """Things go wrong for so long at most, however few hands there were."""
 QUIET_S_MAX: Final = 90.0
 """Every hand ends within this time once nothing goes wrong any more, players who never act again included."""
 CATCH_UP_S: Final = 10.0
 """So long after the last commit every fold has it: what was under way, two audits and a restart."""
-LOOK_S: Final = 0.05
+LOOK_S: Final = 0.1
 EXPECTED: Final = (Refused, Unavailable)
 """What may end a piece of work: the sweep takes it up again."""
 
