@@ -41,9 +41,8 @@ def test_a_fault_that_is_not_known_is_said_to_be_none(capsys: pytest.CaptureFixt
 
 
 def test_the_log_of_what_was_found_is_kept(tmp_path: Path) -> None:
-    result = simulate(0, Build(rules=UNWRITTEN), keep=tmp_path / "found")
-    assert result.violations
-    lines = [
-        line for file in sorted((tmp_path / "found").glob("seed-0-T*.jsonl")) for line in file.read_bytes().splitlines()
-    ]
-    assert len(lines) == result.commits + result.ignored
+    results = (simulate(seed, Build(rules=UNWRITTEN), keep=tmp_path / "found") for seed in range(50))
+    found = next(result for result in results if result.violations)
+    files = sorted((tmp_path / "found").glob(f"seed-{found.seed}-T*.jsonl"))
+    lines = [line for file in files for line in file.read_bytes().splitlines()]
+    assert len(lines) == found.commits + found.ignored
