@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from contracts.data import Chips, Id, Number, Seat, SignedChips
+from contracts.data import Chips, Id, Instant, Number, Seat, SignedChips
 from contracts.events.base import Event
 from contracts.events.state import Owed, Reservation
 
@@ -37,12 +37,13 @@ class PresenceChanged(Event, tag="presence_changed", frozen=True):
 
 
 class TopUpRequested(Event, tag="top_up_requested", frozen=True):
-    """The cashier is asked for chips for a seated player; `request` is the number of this commit."""
+    """The cashier is asked for chips for a seated player, until it `expires`; `request` is this commit."""
 
     seat: Seat
     player: Id
     request: Number
     amount: Chips
+    expires: Instant
 
 
 class TopUpReleased(Event, tag="top_up_released", frozen=True):
@@ -51,7 +52,7 @@ class TopUpReleased(Event, tag="top_up_released", frozen=True):
     seat: Seat
     player: Id
     request: Number
-    reason: Literal["refused", "left"]
+    reason: Literal["refused", "left", "expired"]
     message: str = ""
 
 

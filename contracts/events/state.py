@@ -30,8 +30,9 @@ class SeatRecord(Data, frozen=True):
     and `choice` say which blinds are missed and whether the player posts them or waits for the big blind (R21, R25);
     `skipped`, in good standing, was passed over by the big blind and posts it in the next hand (R28; from rules 2 on).
     `sat` numbers the order of sitting down. `request` is the number of a top-up that the cashier has not answered yet,
-    and `requested` its amount. `time_bank` is what is left of it, `bank_hands` counts the hands since it was refilled
-    (R117). `sat_out_at` says since when the player sits out, `missed` counts the big blinds missed since (R11).
+    `requested` its amount, and it ends unanswered at `request_expires`. `time_bank` is what is left of it, `bank_hands`
+    counts the hands since it was refilled (R117). `sat_out_at` says since when the player sits out, `missed` counts the
+    big blinds missed since (R11).
     """
 
     seat: Seat
@@ -48,6 +49,7 @@ class SeatRecord(Data, frozen=True):
     top_up: Chips = 0
     request: Number | None = None
     requested: Chips = 0
+    request_expires: Instant | None = None
     connected: bool = True
     time_bank: Milliseconds = 0
     bank_hands: int = 0

@@ -116,12 +116,14 @@ def free_seats(table: Table) -> tuple[Seat, ...]:
 
 
 def _seats_due(table: Table) -> list[Debt]:
-    """What is owed for seats that nobody holds: the next in the waiting list gets one, and no reservation lasts."""
+    """What is owed for seats: the next in the list gets a free one, no reservation or request lasts for ever."""
     owed = []
     if table.waiting and free_seats(table):
         owed.append(_owed("offer_seat"))
-    if table.reservations:
-        owed.append(_owed("release_seat", min(kept.expires for kept in table.reservations.values())))
+    ends = [kept.expires for kept in table.reservations.values()]
+    ends += [record.request_expires for record in table.seats.values() if record.request_expires is not None]
+    if ends:
+        owed.append(_owed("release_seat", min(ends)))
     return owed
 
 

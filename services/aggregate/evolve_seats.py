@@ -43,11 +43,11 @@ def _presence_changed(table: Table, event: seat_events.PresenceChanged) -> None:
 
 
 def _top_up_requested(table: Table, event: seat_events.TopUpRequested) -> None:
-    change_seat(table, event.seat, request=event.request, requested=event.amount)
+    change_seat(table, event.seat, request=event.request, requested=event.amount, request_expires=event.expires)
 
 
 def _top_up_released(table: Table, event: seat_events.TopUpReleased) -> None:
-    change_seat(table, event.seat, request=None, requested=0)
+    change_seat(table, event.seat, request=None, requested=0, request_expires=None)
 
 
 def _adjusted(table: Table, event: seat_events.StackAdjusted) -> None:
@@ -67,7 +67,7 @@ def _topped_up(table: Table, event: seat_events.StackToppedUp) -> None:
 
 
 def _answered(request: int | None) -> dict[str, object]:
-    return {} if request is None else {"request": None, "requested": 0}
+    return {} if request is None else {"request": None, "requested": 0, "request_expires": None}
 
 
 def _sit_out_requested(table: Table, event: table_events.SitOutRequested) -> None:

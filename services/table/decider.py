@@ -189,7 +189,7 @@ _COMMANDS: Final[dict[type[AnyCommand], Callable[[Table, TableConfig, Cause, Any
     LeaveTable: lambda table, _, cause, command, at: seats.leave_table(table, cause, command, at),
     SitOut: lambda table, _, cause, command, at: seats.sit_out(table, cause, command, at),
     ReturnToPlay: lambda table, config, cause, command, _: seats.return_to_play(table, config, cause, command),
-    TopUp: lambda table, config, cause, command, _: top_ups.top_up(table, config, cause, command),
+    TopUp: top_ups.top_up,
     PauseTable: lambda table, _, cause, __, ___: operators.pause(table, cause),
     ResumeTable: lambda table, _, cause, __, ___: operators.resume(table, cause),
     CloseTable: lambda table, config, cause, _, at: breaking.close(table, config, cause, at),

@@ -10,6 +10,7 @@ from contracts.games import TableConfig
 from contracts.outcomes import Allowed, Rejected
 from services.aggregate.debts import later
 from services.aggregate.table import Table
+from services.table import top_ups
 from services.table.refusals import refuse
 from services.table.taking import reservation_of, seat_for
 from services.table.waiting_list import no_longer_waiting
@@ -45,6 +46,7 @@ def release_seat(table: Table, cause: Cause, command: ReleaseSeat) -> Decision:
 
 
 def expire(table: Table, at: Instant) -> tuple[AnyEvent, ...]:
-    """The seats that nobody took in time are free again."""
+    """The seats that nobody took in time are free again, and top-ups that were not answered in time are given up."""
     over = [kept for kept in table.reservations.values() if kept.expires <= at]
-    return tuple([SeatReleased(seat=k.seat, player=k.player, request=k.number, reason="expired") for k in over])
+    released = [SeatReleased(seat=k.seat, player=k.player, request=k.number, reason="expired") for k in over]
+    return *released, *top_ups.expired(table, at)

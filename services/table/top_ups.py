@@ -2,11 +2,13 @@
 
 from contracts.commands import TopUp
 from contracts.commit import Cause
+from contracts.data import Instant
 from contracts.events import AnyEvent
-from contracts.events.seats import TopUpQueued, TopUpRequested
+from contracts.events.seats import TopUpQueued, TopUpReleased, TopUpRequested
 from contracts.events.state import SeatRecord
 from contracts.games import TableConfig
 from contracts.outcomes import Allowed, Rejected
+from services.aggregate.debts import later
 from services.aggregate.table import Table
 from services.table.buy_ins import overfull, top_up_range
 from services.table.hands import topped_up
@@ -16,7 +18,7 @@ from services.table.seats import in_hand, record_of
 type Decision = tuple[AnyEvent, ...] | Rejected
 
 
-def top_up(table: Table, config: TableConfig, cause: Cause, command: TopUp) -> Decision:
+def top_up(table: Table, config: TableConfig, cause: Cause, command: TopUp, at: Instant) -> Decision:
     """Adds chips, for a player who is in a hand after it, as far as the maximum lets them in (R7, C07).
 
     At once they come in as a whole or not at all: nobody has to read in the log how much of them was taken. Where the
@@ -31,11 +33,27 @@ def top_up(table: Table, config: TableConfig, cause: Cause, command: TopUp) -> D
     if refusal is not None:
         return refusal
     if config.bankroll == "cashier":
-        request = table.n + 1
-        return (TopUpRequested(seat=record.seat, player=record.player, request=request, amount=command.amount),)
+        return (
+            TopUpRequested(
+                seat=record.seat,
+                player=record.player,
+                request=table.n + 1,
+                amount=command.amount,
+                expires=later(at, config.options.reserve_ms),
+            ),
+        )
     if in_hand(table, record.seat):
         return (queued(record, command.amount),)
     return (topped_up(table, record, record.stack, command.amount),)
+
+
+def expired(table: Table, at: Instant) -> tuple[TopUpReleased, ...]:
+    """The top-ups that the cashier has not answered in time: what it may have paid for them goes back."""
+    return tuple(
+        TopUpReleased(seat=record.seat, player=record.player, request=record.request, reason="expired")
+        for record in table.seats.values()
+        if record.request is not None and record.request_expires is not None and record.request_expires <= at
+    )
 
 
 def queued(record: SeatRecord, amount: int, request: int | None = None) -> TopUpQueued:
@@ -46,7 +64,7 @@ def queued(record: SeatRecord, amount: int, request: int | None = None) -> TopUp
 def _refused(table: Table, config: TableConfig, cause: Cause, command: TopUp, record: SeatRecord) -> Rejected | None:
     if config.bankroll == "cashier" and record.request is not None:
         message = (
-            f"A top-up of {record.requested} is with the cashier; another one can be asked for when that is answered."
+            f"A top-up of {record.requested} is with the cashier; the next waits until that is answered or expires."
         )
         return refuse(table, cause, "illegal_action", message, Allowed(number=record.request, hand=table.hands))
     if config.bankroll == "cashier" and record.leaving:

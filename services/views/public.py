@@ -82,7 +82,9 @@ def _public_record(record: TableRecord) -> TableRecord:
 
 
 def _public_seat_record(seat: SeatRecord) -> SeatRecord:
-    return replace(seat, away=False, timed_out=False, leaving=False, top_up=0, request=None, requested=0)
+    return replace(
+        seat, away=False, timed_out=False, leaving=False, top_up=0, request=None, requested=0, request_expires=None
+    )
 
 
 def _public_reservation_record(kept: Reservation) -> Reservation:

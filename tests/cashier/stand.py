@@ -139,7 +139,9 @@ class Stand:
     def ask_top_up(self, seat: int, amount: int) -> int:
         record = self.table.seats[seat]
         assert record.request is None
-        return self.append(TopUpRequested(seat=seat, player=record.player, request=self.n, amount=amount)).n
+        return self.append(
+            TopUpRequested(seat=seat, player=record.player, request=self.n, amount=amount, expires=self.at + LASTING)
+        ).n
 
     def _top_up(self, record: SeatRecord, *, paid: bool) -> None:
         """An odd request is queued, as in a hand; an even one comes in at once, as far as the maximum lets it in."""

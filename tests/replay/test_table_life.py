@@ -145,7 +145,10 @@ def said(before: Table, event: AnyEvent) -> list[str]:
         (PlayerSeated(record=replace(ANN, seat=4, player="eve", sat=4)), "for whom the seat was kept"),
         (PlayerSeated(record=replace(ANN, seat=4, player="dan"), request=5), "the buy-in that was paid for (R6)"),
         (PlayerSeated(record=replace(ANN, seat=5)), "ann holds no other seat"),
-        (TopUpRequested(seat=1, player="ann", request=9, amount=5), "a request is numbered by its commit"),
+        (
+            TopUpRequested(seat=1, player="ann", request=9, amount=5, expires=NOON),
+            "a request is numbered by its commit",
+        ),
         (TopUpReleased(seat=1, player="ann", request=6, reason="refused"), "which top-up was asked for"),
         (TopUpQueued(seat=1, amount=100, queued=300), "all that is queued (R7)"),
         (StackToppedUp(seat=1, amount=100, stack=5000), "stack of seat 1 (R7)"),
@@ -164,7 +167,7 @@ def test_facts_about_seats_as_they_should_be_break_nothing() -> None:
     after(
         *SEATED,
         PlayerSeated(record=replace(ANN, seat=4, player="dan", sat=4, stack=8000), request=5),
-        TopUpRequested(seat=4, player="dan", request=7, amount=500),
+        TopUpRequested(seat=4, player="dan", request=7, amount=500, expires=NOON),
         StackToppedUp(seat=4, amount=400, stack=8400, unused=100, request=7, player="dan"),
         StackAdjusted(seat=4, player="dan", amount=-400, stack=8000),
         PlayerLeft(seat=4, player="dan", stack=8000, at=NOON),

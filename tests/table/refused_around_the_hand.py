@@ -222,7 +222,7 @@ AROUND_THE_HAND: Final[dict[str, Refused]] = {
         "lobby",
         TopUp(id="x", player="P9", amount=300),
         "illegal_action",
-        "A top-up of 200 is with the cashier; another one can be asked for when that is answered.",
+        "A top-up of 200 is with the cashier; the next waits until that is answered or expires.",
         Allowed(number=4, hand=0),
     ),
     "removing nobody": (

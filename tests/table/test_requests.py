@@ -149,6 +149,20 @@ def test_an_answer_after_the_reservation_ran_out_comes_too_late() -> None:
     assert late == ("no_request", Allowed(hand=0))
 
 
+def test_a_top_up_that_nobody_answers_is_given_up_and_another_one_may_be_asked_for() -> None:
+    """Nothing waits for ever: a player is not charged long after the chips were asked for."""
+    game = seated()
+    request = top_up(game, "P1", 1500)
+    game.wait(59_000)
+    assert not game.owed()
+    game.wait(1000)
+    assert game.owed()
+    assert game.last(TopUpReleased) == TopUpReleased(seat=1, player="P1", request=request, reason="expired")
+    assert refused(game, "cashier", "C1", ConfirmRequest(id="", request=request, paid=True))[0] == "no_request"
+    again = top_up(game, "P1", 600)
+    assert paid(game, again) == (StackToppedUp(seat=1, amount=600, stack=5600, request=again, player="P1"),)
+
+
 def test_a_player_who_thinks_better_of_it_closes_the_request() -> None:
     game = opened(cash())
     does(game, "lobby", "L1", TAKE)
@@ -169,7 +183,7 @@ def test_a_top_up_between_hands_comes_in_when_it_is_paid() -> None:
     """R7: between the request and the answer nothing changes but that it is open."""
     game = seated()
     assert does(game, "lobby", "L1", TopUp(id="", player="P1", amount=1500)) == (
-        TopUpRequested(seat=1, player="P1", request=4, amount=1500),
+        TopUpRequested(seat=1, player="P1", request=4, amount=1500, expires=NOON + MINUTE),
     )
     assert (game.table.seats[1].request, game.table.seats[1].requested, game.table.moved) == (4, 1500, 4)
     assert paid(game, 4) == (StackToppedUp(seat=1, amount=1500, stack=6500, request=4, player="P1"),)

@@ -94,7 +94,7 @@ def picture(table: Table) -> PublicTable:
         SitOutRequested(seat=2, timed_out=True),
         LeaveRequested(seat=2),
         TopUpQueued(seat=2, amount=700, queued=700),
-        TopUpRequested(seat=2, player="bob", request=7, amount=700),
+        TopUpRequested(seat=2, player="bob", request=7, amount=700, expires=NOON),
         TopUpReleased(seat=2, player="bob", request=7, reason="refused", message="bob has 3 left"),
     ],
     ids=fact_of,
