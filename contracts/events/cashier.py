@@ -5,6 +5,7 @@ from typing import Final, Literal
 from contracts.accounts import Account
 from contracts.data import Chips, Data, Id, Number, SignedChips
 from contracts.events.base import Event
+from contracts.events.state import Allowed, Code
 
 
 class Posting(Data, frozen=True):
@@ -139,8 +140,9 @@ class StackCorrected(Event, tag="stack_corrected", frozen=True):
 class AccountCommandRefused(Event, tag="account_command_refused", frozen=True):
     """A command was refused for good, with this answer: no copy of it is decided again."""
 
-    code: str
+    code: Code
     message: str
+    allowed: Allowed = Allowed()
 
 
 type LedgerEvent = (

@@ -10,7 +10,7 @@ import msgspec
 from contracts.accounts import Account
 from contracts.commit import GENESIS
 from contracts.data import Chips, Id, Instant, Sha256
-from contracts.events.state import Code
+from contracts.events.state import Allowed, Code
 from contracts.ledger import HOUSE
 
 MADE_MAX: Final = timedelta(days=1)
@@ -57,6 +57,7 @@ class Answered(msgspec.Struct, frozen=True, gc=False):
     at: Instant
     refused: Code | None = None
     message: str = ""
+    allowed: Allowed = Allowed()
 
 
 class Before(msgspec.Struct, frozen=True):

@@ -106,7 +106,7 @@ def _remember(ledger: Ledger, cause: AccountCause, entry: LedgerEvent) -> None:
     assert ledger.at is not None  # the commit's
     answered = Answered(account_command_digest(cause), ledger.n, ledger.head, ledger.at)
     if isinstance(entry, AccountCommandRefused):
-        answered = msgspec.structs.replace(answered, refused=entry.code, message=entry.message)
+        answered = msgspec.structs.replace(answered, refused=entry.code, message=entry.message, allowed=entry.allowed)
     ledger.put(ledger.commands, (cause.actor.kind, cause.actor.name, cause.command.id), answered)
 
 

@@ -81,7 +81,14 @@ def known(ledger: Ledger, cause: AccountCause) -> Accepted | Rejected | None:
         return refuse(ledger, cause, "duplicate_id", message)
     if first.refused is None:
         return Accepted(id=command.id, n=first.n, head=first.head)
-    return Rejected(code=first.refused, message=first.message, id=command.id, n=first.n, head=first.head)
+    return Rejected(
+        code=first.refused,
+        message=first.message,
+        id=command.id,
+        allowed=first.allowed,
+        n=first.n,
+        head=first.head,
+    )
 
 
 def _unfit(ledger: Ledger, cause: AccountCause, at: Instant) -> Rejected | None:

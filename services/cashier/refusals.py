@@ -42,4 +42,4 @@ def refused_events(rejected: Rejected, cause: AccountCause) -> tuple[LedgerEvent
     """
     if rejected.n == 0 or rejected.code not in _PASSING:
         return ()
-    return (AccountCommandRefused(code=rejected.code, message=rejected.message),)
+    return (AccountCommandRefused(code=rejected.code, message=rejected.message, allowed=rejected.allowed),)

@@ -171,13 +171,13 @@ def test_a_refusal_that_rests_on_the_accounts_is_final(command: AnyAccountComman
     answer = kept.ask(command, "operator", "ann")
     assert refused(answer) == (code, allowed)
     assert isinstance(answer, Rejected)
-    assert last(kept) == (AccountCommandRefused(code=code, message=answer.message),)
+    assert last(kept) == (AccountCommandRefused(code=answer.code, message=answer.message, allowed=answer.allowed),)
     assert (kept.ledger.balances, kept.ledger.players, kept.ledger.references) == before
     kept.ask(open_account("bob", "o9"))
     kept.ask(deposit(1000, "d99"))
     again = kept.ask(command, "operator", "ann")
     assert isinstance(again, Rejected)
-    assert (again.code, again.message, again.n) == (code, answer.message, answer.n)
+    assert (again.code, again.message, again.allowed, again.n) == (code, answer.message, allowed, answer.n)
 
 
 OTHERS: list[tuple[AnyAccountCommand, ActorKind, str, Allowed]] = [

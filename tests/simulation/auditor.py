@@ -301,7 +301,11 @@ class Auditor:
     def _was_refused(self, copy: Copy, outcome: Rejected) -> None:
         first, code, heads = self._causes.get(copy.key), outcome.code, self.heads[copy.key[0]]
         if first is not None:
-            answer = (outcome.n, outcome.head, AccountCommandRefused(code=code, message=outcome.message))
+            answer = (
+                outcome.n,
+                outcome.head,
+                AccountCommandRefused(code=code, message=outcome.message, allowed=outcome.allowed),
+            )
             if answer != first:
                 self.says(f"{copy.key} is refused by {answer}, and the log has {first}")
             return
