@@ -10,13 +10,19 @@ from msgspec import Meta
 
 from contracts.accounts import Account
 from contracts.commands import Reason
-from contracts.data import CHIPS_MAX, END, Id, Instant, Message
+from contracts.data import CHIPS_MAX, END, UNSEEN, Id, Instant, Message
 
 ACCOUNT_COMMAND_VERSION: Final = 1
 
 type Amount = Annotated[int, Meta(ge=1, le=CHIPS_MAX, description="An amount of at least one chip.")]
 type Reference = Annotated[
-    str, Meta(min_length=1, max_length=64, description="What the payment is called outside; used once in a ledger.")
+    str,
+    Meta(
+        min_length=1,
+        max_length=64,
+        pattern=rf"^[^\s{UNSEEN}]([^{UNSEEN}]*[^\s{UNSEEN}])?{END}",
+        description="What the payment is called outside, printable and no blank at either end; used once in a ledger.",
+    ),
 ]
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from contracts.data import END, Chips, Id, Message, Seat, SignedChips
+from contracts.data import END, UNSEEN, Chips, Id, Message, Seat, SignedChips
 from contracts.games import TableConfig
 
 COMMAND_VERSION = 1
@@ -178,7 +178,7 @@ class AdjustStack(Command, tag="adjust_stack", frozen=True, kw_only=True):
     player: Id
     amount: SignedChips
     reason: Reason
-    reference: Annotated[str, Meta(max_length=64)] = ""
+    reference: Annotated[str, Meta(max_length=64, pattern=rf"^[^{UNSEEN}]*{END}")] = ""
 
 
 type AnyCommand = (

@@ -12,6 +12,9 @@ CHIPS_MAX = 2**53 - 1
 END = r"(?!\n)$"
 """The end of every pattern: `$` alone would let a newline follow."""
 
+UNSEEN = r"\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+"""What a line of text does not hold, in a class of a pattern: what controls how it is shown, or is not seen."""
+
 type Chips = Annotated[int, Meta(ge=0, le=CHIPS_MAX, description="An amount in the smallest chip unit.")]
 type SignedChips = Annotated[
     int,

@@ -7,11 +7,14 @@ be told of all that is wrong with it, by the names of the fields.
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any, Final, get_args
+from typing import Any, Final, get_args, get_type_hints
 
 import msgspec
 from msgspec import inspect
 
+from contracts.account_commands import Reference
+from contracts.accounts import Account
+from contracts.commands import AdjustStack, Command
 from contracts.data import CHIPS_MAX, Id
 
 SHOWN_CHARACTERS_MAX: Final = 60
@@ -19,11 +22,23 @@ SHOWN_CHARACTERS_MAX: Final = 60
 FAULTS_MAX: Final = 20
 """So many faults are told of; whoever mends them is told of the next ones."""
 
-_ID_PATTERN: Final = next(each.pattern for each in get_args(Id.__value__) if isinstance(each, msgspec.Meta))
+
+def _pattern(kind: Any) -> str | None:  # noqa: ANN401 - an annotated type
+    return next(each.pattern for each in get_args(kind) if isinstance(each, msgspec.Meta))
+
+
 _PATTERNS: Final[dict[str | None, str]] = {
-    _ID_PATTERN: "1 to 40 letters, digits, - and _",
+    _pattern(Id.__value__): "1 to 40 letters, digits, - and _",
+    _pattern(Account.__value__): "`player.NAME`, `table.ROOM.TABLE`, `rake`, `suspense` or `cash`",
+    _pattern(Reference.__value__): "printable characters, with no blank at either end",
+    _pattern(get_type_hints(Command, include_extras=True)["id"]): "1 to 64 letters, digits, _, ., : and -",
+    _pattern(get_type_hints(AdjustStack, include_extras=True)["reference"]): "printable characters",
     "^[A-Z]{3,5}(?!\\n)$": "3 to 5 capital letters",
 }
+
+
+_REGEX: Final = re.compile(r"matching regex (['\"])(.*)\1")
+"""How msgspec says what a text must be like."""
 
 
 class Faulty(Exception):
@@ -152,6 +167,16 @@ def _text(kind: inspect.StrType) -> str:
         return f"a text of {_PATTERNS.get(kind.pattern, f'the form {kind.pattern}')}"
     low, high = kind.min_length or 0, kind.max_length
     return "a text" if high is None else f"a text of {low} to {high} characters"
+
+
+def in_words(reason: str) -> str:
+    """What msgspec says of a fault, with words in the place of a pattern that has some."""
+    return _REGEX.sub(lambda found: _worded(found[2].replace("\\\\", "\\"), found[0]), reason)
+
+
+def _worded(pattern: str, otherwise: str) -> str:
+    words = _PATTERNS.get(pattern)
+    return otherwise if words is None else f"of {words}"
 
 
 def _within(path: str, name: str) -> str:

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from contracts.data import END, Chips, Data, Id, Instant, Milliseconds, Number, Seat, Sha256
+from contracts.data import END, Chips, Data, Id, Instant, Milliseconds, Number, Seat, Sha256, SignedChips
 from contracts.games import TableConfig
 from contracts.subjects import ActorKind
 
@@ -219,15 +219,15 @@ class Allowed(Data, frozen=True):
     """What would be accepted instead; only the fields that apply are there.
 
     `actions` are those of the open turn, which is `turn` with the whole legal range and `number` its number; without
-    a turn they are commands. `minimum` and `maximum` bound an amount, `chip` is the unit that it must be a multiple of
-    unless it is one of the two; `seats` are the free seats, for `already_seated` the player's own; `hand` the table's
-    hand number.
+    a turn they are commands. `minimum` and `maximum` bound an amount, or the number of a seat that there cannot be;
+    `chip` is the unit that an amount must be a multiple of unless it is one of the two; `seats` are the free seats,
+    for `already_seated` the player's own; `hand` the table's hand number.
     """
 
     actions: tuple[str, ...] = ()
     turn: Turn | None = None
     number: int | None = None
-    minimum: Chips | None = None
+    minimum: SignedChips | None = None
     maximum: Chips | None = None
     chip: Chips | None = None
     seats: tuple[Seat, ...] = ()

@@ -77,8 +77,8 @@ def known(ledger: Ledger, cause: AccountCause) -> Accepted | Rejected | None:
     if first is None:
         return None
     if first.digest != account_command_digest(cause):
-        message = f"Commit {first.n} answered another command with the id {command.id}; ids are used once."
-        return refuse(ledger, cause, "duplicate_id", message)
+        message = f"Commit {first.n} answered another command with the id {command.id}; a new id is accepted."
+        return refuse(ledger, cause, "duplicate_id", message, _again(command))
     if first.refused is None:
         return Accepted(id=command.id, n=first.n, head=first.head)
     return Rejected(
@@ -106,12 +106,25 @@ def _unfit(ledger: Ledger, cause: AccountCause, at: Instant) -> Rejected | None:
         message = f"{who} cannot send this command; {' or '.join(senders)} can."
         return refuse(ledger, cause, "not_allowed", message, Allowed(actors=senders))
     if known(ledger, cause) is not None:
-        message = f"The id {command.id} is in the log already; ids are used once."
-        return refuse(ledger, cause, "duplicate_id", message)
+        message = f"The id {command.id} is in the log already; a new id is accepted."
+        return refuse(ledger, cause, "duplicate_id", message, _again(command))
     if at - command.made > MADE_MAX or command.made - at > AHEAD_MAX:
-        message = f"The command says that it was made at {command.made}, and it is {at}; make it again."
-        return refuse(ledger, cause, "stale", message)
+        return _stale(ledger, cause, at)
     return None
+
+
+def _stale(ledger: Ledger, cause: AccountCause, at: Instant) -> Rejected:
+    command = cause.command
+    message = (
+        f"The command says that it was made at {command.made}; accepted is what was made between {at - MADE_MAX} and "
+        f"{at + AHEAD_MAX}: a day ago at most, and 5 minutes ahead. Make it again."
+    )
+    return refuse(ledger, cause, "stale", message, _again(command))
+
+
+def _again(command: AnyAccountCommand) -> Allowed:
+    """The same command is accepted, with something else in it."""
+    return Allowed(actions=(str(command.__struct_config__.tag),))
 
 
 def _open(ledger: Ledger, cause: AccountCause, command: OpenAccount) -> Decision:
@@ -177,7 +190,8 @@ def _no_correction(ledger: Ledger, cause: AccountCause, command: Correct) -> Rej
         message = "The chips at a table are corrected there, by adjust_stack between hands."
         return refuse(ledger, cause, "malformed", message, Allowed(actions=("adjust_stack",)))
     if command.source == command.target:
-        return refuse(ledger, cause, "malformed", "A correction is between two accounts.")
+        message = f"A correction is between two accounts; another target than {command.source} is accepted."
+        return refuse(ledger, cause, "malformed", message, _again(command))
     for account in accounts:
         kind, _, player = account.partition(".")
         if kind == "player" and (refusal := _unknown(ledger, cause, player)) is not None:
@@ -210,16 +224,19 @@ def _used(ledger: Ledger, cause: AccountCause, reference: str) -> Rejected | Non
     first = ledger.references.get(reference)
     if first is None:
         return None
-    message = f"Commit {first} has the reference {reference} already; each payment has its own."
-    return refuse(ledger, cause, "duplicate_reference", message)
+    message = f"Commit {first} has the reference {reference} already; a new reference is accepted."
+    return refuse(ledger, cause, "duplicate_reference", message, _again(cause.command))
 
 
 def _too_much(ledger: Ledger, cause: AccountCause, source: str, amount: int) -> Rejected | None:
     """A refusal of more than an account holds, or of more than all accounts together could."""
     if lacks(ledger, source, amount):
         balance = ledger.balance(source)
+        if balance <= 0:
+            message = f"There is nothing in {source}, so nothing is taken from it; a deposit is accepted."
+            return refuse(ledger, cause, "not_enough", message, Allowed(actions=("deposit",)))
         message = f"There are {balance} in {source}; {amount} are not."
-        return refuse(ledger, cause, "not_enough", message, Allowed(minimum=min(1, balance), maximum=balance))
+        return refuse(ledger, cause, "not_enough", message, Allowed(minimum=1, maximum=balance))
     room = room_for(ledger, source)
     if amount > room:
         message = f"A ledger holds so much and no more: {room} can still come from {source}."

@@ -14,6 +14,7 @@ from contracts.codec import decode_account_command
 from contracts.commands import COMMAND_BYTES_MAX
 from contracts.data import CHIPS_MAX, END
 from contracts.outcomes import Allowed, Rejected
+from contracts.plain import in_words
 
 KINDS: Final = tuple(str(kind.__struct_config__.tag) for kind in get_args(AnyAccountCommand.__value__))
 """What the `type` of an account command may be."""
@@ -47,7 +48,7 @@ def read_command(body: bytes) -> AnyAccountCommand | Rejected:
     try:
         command = decode_account_command(body)
     except _UNREADABLE as error:
-        return _unreadable(body, str(error))
+        return _unreadable(body, in_words(str(error)))
     return command if command.v == ACCOUNT_COMMAND_VERSION else _unsupported(command.v, command.id)
 
 
@@ -55,7 +56,10 @@ def misnamed_ledger(ledger: str, command: str = "") -> Rejected | None:
     """The refusal of a command to what cannot be a ledger; None for what can (R5)."""
     if _LEDGER.match(ledger) is not None:
         return None
-    message = "A ledger is `real-` or `play-` and the letters of a currency, as in real-USD; no other has accounts."
+    message = (
+        "A ledger is `real-` or `play-` and the 3 to 5 capital letters of a currency, as in real-USD; "
+        "no other has accounts."
+    )
     return Rejected(code="wrong_currency", message=message, id=command[:64])
 
 

@@ -20,8 +20,10 @@ from services.bus.reading import Message
 from services.command_line.ledger_logs import (
     Books,
     OfLedger,
+    account_name,
     books,
     exported,
+    is_ledger,
     ledger_lines,
     ledger_messages,
     ledger_name,
@@ -107,24 +109,44 @@ def reconcile(
 
 async def _accounts(where: Where, name: str | None, *, json: bool) -> int:
     async with books(where) as house:
-        found = [await _folded(house.ledgers, each) for each in await ledgers_of(house.ledgers, name)]
+        found, unread = await _readable(house.ledgers, await ledgers_of(house.ledgers, name))
     listed = [Listed(ledger=each.id, n=each.n, head=each.head, accounts=tuple(accounts_of(each))) for each in found]
     if json:
         print_json(listed)
-        return 0
+    else:
+        _list(listed, unread)
+    if unread:
+        raise CannotRead("\n".join(unread))
+    return 0
+
+
+async def _readable(log: JetStreamLog, names: Sequence[str]) -> tuple[list[Ledger], list[str]]:
+    """The ledgers that can be read, and why the others cannot."""
+    found: list[Ledger] = []
+    unread: list[str] = []
+    for name in names:
+        try:
+            found.append(await _folded(log, name))
+        except CannotRead as error:
+            unread.append(str(error))
+    return found, unread
+
+
+def _list(listed: Sequence[Listed], unread: Sequence[str]) -> None:
     for each in listed:
         print(f"Ledger {each.ledger} after commit {each.n}, head {each.head}")
         print_grid(
             ("Account", "Balance", ""),
             [(line.account, line.balance, "frozen" if line.frozen else "") for line in each.accounts],
         )
-    if not listed:
+    if not listed and not unread:
         print("there is no ledger yet: `croupier open-account` opens one")
-    return 0
 
 
 async def _folded(log: JetStreamLog, name: str) -> Ledger:
     """A ledger as it is now. Raises `CannotRead`."""
+    if not is_ledger(name):
+        raise CannotRead(f"{name} cannot be a ledger, and what is stored under that name is none")
     state = Ledger(id=name)
     async for message in ledger_messages(log, name):
         _take(state, message)
@@ -144,9 +166,9 @@ def _take(state: Ledger, message: Message) -> bool:
 
 async def _statement(where: Where, account: str, name: str | None, last: int | None, *, json: bool) -> int:
     entries: list[EntryLine] = []
+    known = account_name(account)
     async with books(where) as house:
         state = Ledger(id=await only_ledger(house.ledgers, name))
-        known = account if "." in account or account in ("rake", "suspense", "cash") else f"player.{account}"
         async for message in ledger_messages(house.ledgers, state.id):
             if _take(state, message):
                 entries += lines_of(known, decode_ledger_commit(message[1]))

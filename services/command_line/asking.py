@@ -147,7 +147,12 @@ def told(table: Id, command: AnyCommand, outcome: Outcome) -> Iterator[str]:
         yield f"  head {outcome.n}:{outcome.head}"
         return
     yield f"Table {table}: {kind} refused: {outcome.code}: {outcome.message}"
-    allowed: dict[str, Any] = msgspec.to_builtins(outcome.allowed)
+    yield from instead(outcome)
+
+
+def instead(refused: Rejected) -> Iterator[str]:
+    """What would be accepted, in words; nothing where the answer does not tell."""
+    allowed: dict[str, Any] = msgspec.to_builtins(refused.allowed)
     if allowed:
         yield f"  accepted: {'; '.join(f'{name} {_listed(value)}' for name, value in allowed.items())}"
 

@@ -24,11 +24,12 @@ from contracts.account_commands import (
     UnfreezeAccount,
     Withdraw,
 )
-from contracts.outcomes import Accepted, Outcome
+from contracts.outcomes import Accepted, Outcome, Rejected
+from contracts.plain import in_words
 from services.bots.client import NoOutcome, RoomClient
 from services.bus.connection import Line
 from services.bus.mailbox import Mailbox
-from services.command_line.asking import OPERATOR, REFUSED, TRIES_MAX, Json, Why
+from services.command_line.asking import OPERATOR, REFUSED, TRIES_MAX, Json, Why, instead
 from services.command_line.ledger_logs import OfLedger, books, ledger_name, ledgers_of, only_ledger
 from services.command_line.printing import print_json, print_lines
 from services.command_line.refusals import CannotRead, WrongArgument
@@ -37,6 +38,10 @@ from services.command_line.where import NOWHERE, Where
 
 type Chips = Annotated[str, Parameter(help="A whole number of the smallest chips.")]
 type Reference = Annotated[str, Parameter(help="What the payment is called outside; used once in a ledger.")]
+
+
+_OF_THE_LEDGER: Final = ("halted", "wrong_currency")
+"""Refusals that say nothing of a player, but that a ledger is none, or that its log cannot be read."""
 
 
 @Parameter(name="*")
@@ -168,11 +173,29 @@ def _to_each(where: Where, to: To, kind: type[AnyAccountCommand], fields: Mappin
 
 
 async def _everywhere(where: Where, to: To, command: AnyAccountCommand, *, json: bool) -> int:
-    """Sends a command to each ledger in which the player has an account; tells so where there is none."""
-    names = [ledger_name(to.ledger)] if to.ledger is not None else await _all(where)
-    sent = [Sent(name, command, await _asked(where, name, command)) for name in names]
+    """Sends a command to each ledger in which the player has an account; tells so where there is none.
+
+    A ledger that cannot be read keeps it from no other, and is told of at the end. Raises `CannotRead`.
+    """
+    if to.ledger is not None:
+        return await _one(where, to, command, json=json)
+    sent: list[Sent] = []
+    unread: list[str] = []
+    for name in await _all(where):
+        try:
+            outcome = await _asked(where, name, command)
+        except CannotRead as error:
+            unread.append(str(error))
+            continue
+        if isinstance(outcome, Rejected) and outcome.code in _OF_THE_LEDGER:
+            unread.append(f"ledger {name} cannot be read: {outcome.message}")
+        else:
+            sent.append(Sent(name, command, outcome))
     known = [each for each in sent if isinstance(each.outcome, Accepted) or each.outcome.code != "unknown_account"]
-    return _told(known or sent, json=json)
+    code = _told(known or sent, json=json) if sent else REFUSED
+    if unread:
+        raise CannotRead("\n".join(unread))
+    return code
 
 
 async def _only(where: Where) -> str:
@@ -195,7 +218,7 @@ def _command(kind: type[AnyAccountCommand], fields: Mapping[str, Any], to: To) -
     try:
         return msgspec.convert(whole, kind)
     except msgspec.ValidationError as error:
-        reason, _, field = str(error).partition(" - at `$.")
+        reason, _, field = in_words(str(error)).partition(" - at `$.")
         value = whole.get(field.rstrip("`"), "")
         raise WrongArgument(f"{field.rstrip('`')} {value!r} is not accepted: {reason}") from error
 
@@ -229,3 +252,4 @@ def _words(sent: Sent) -> Iterator[str]:
         yield f"  head {sent.outcome.n}:{sent.outcome.head}"
         return
     yield f"Ledger {sent.ledger}: {kind} refused: {sent.outcome.code}: {sent.outcome.message}"
+    yield from instead(sent.outcome)

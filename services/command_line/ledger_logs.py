@@ -9,7 +9,7 @@ import msgspec
 from cyclopts import Parameter
 
 from contracts import subjects
-from contracts.accounts import LEDGER_PATTERN
+from contracts.accounts import LEDGER_PATTERN, SYSTEM_ACCOUNTS, Account
 from contracts.codec import decode_by
 from contracts.data import END, Id
 from contracts.ledger import HOUSE
@@ -25,6 +25,7 @@ type OfLedger = Annotated[
     str | None, Parameter(name="--ledger", help="The ledger, such as real-USD; default: the house's only one.")
 ]
 
+_account: Final = msgspec.json.Decoder(Account)
 _LEDGER: Final = msgspec.json.Decoder(Annotated[str, msgspec.Meta(pattern=LEDGER_PATTERN + END)])
 
 
@@ -82,6 +83,27 @@ def ledger_name(text: str) -> str:
         ) from error
 
 
+def account_name(text: str) -> str:
+    """The account that is meant: a player needs no `player.` before the name. Raises `WrongArgument`."""
+    known = text if "." in text or text in SYSTEM_ACCOUNTS else f"player.{text}"
+    try:
+        return _account.decode(msgspec.json.encode(known))
+    except msgspec.MsgspecError as error:
+        raise WrongArgument(
+            f"{text!r} is no account: a player's name (1 to 40 letters, digits, - and _), table.ROOM.TABLE, rake, "
+            f"suspense or cash is"
+        ) from error
+
+
+def is_ledger(text: str) -> bool:
+    """Whether a ledger can be called so: an operator of the server can store anything."""
+    try:
+        ledger_name(text)
+    except WrongArgument:
+        return False
+    return True
+
+
 async def ledgers_of(log: JetStreamLog, name: str | None) -> list[str]:
     """The ledgers of a house, or the one that is named. Raises `CannotRead`, `WrongArgument`."""
     there = await log.tables(HOUSE)
@@ -94,7 +116,7 @@ async def ledgers_of(log: JetStreamLog, name: str | None) -> list[str]:
 
 async def only_ledger(log: JetStreamLog, name: str | None) -> str:
     """The ledger that is meant. Raises `CannotRead`, `WrongArgument`."""
-    there = await ledgers_of(log, name)
+    there = [each for each in await ledgers_of(log, name) if is_ledger(each)]
     if not there:
         raise CannotRead("there is no ledger yet: `croupier open-account` opens one")
     if len(there) > 1:

@@ -73,6 +73,8 @@ def report(
         Exported logs; without any, the tables of the room.
     """
     days = Days(_day("--from", first), _day("--to", last))
+    if days.first is not None and days.last is not None and days.first > days.last:
+        raise WrongArgument(f"--from {days.first} is later than --to {days.last}: no day lies between them")
     raked = Raked(by, *days)
     names = {table_name(each) for each in table}
     checked(where)

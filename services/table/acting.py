@@ -12,6 +12,7 @@ from services.aggregate.evolve import replace
 from services.aggregate.table import Hand, Table
 from services.table import play
 from services.table.refusals import actions, legal, refuse
+from services.table.seats import record_of
 from services.table.time_banks import banks
 
 
@@ -25,9 +26,9 @@ def act(table: Table, config: TableConfig, cause: Cause, command: Act, at: Insta
         return refuse(
             table, cause, "no_hand", "No hand is in progress; decisions are taken in a hand.", Allowed(hand=table.hands)
         )
-    record = table.seat_of(cause.actor.name)
-    if record is None:
-        return refuse(table, cause, "not_seated", "Only a player who holds a seat can act.", legal(hand))
+    record = record_of(table, cause, None)
+    if isinstance(record, Rejected):
+        return record
     turn = hand.open_turn
     if turn is None or turn.seat != record.seat:
         return refuse(table, cause, "not_your_turn", _whose_turn(hand), legal(hand))

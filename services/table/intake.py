@@ -14,9 +14,14 @@ from contracts.codec import decode_command
 from contracts.commands import COMMAND_BYTES_MAX, COMMAND_VERSION, AnyCommand, ChangeOptions, OpenTable
 from contracts.data import CHIPS_MAX
 from contracts.outcomes import Allowed, Code, Rejected
+from contracts.plain import in_words
 
 AMOUNT: Final = re.compile(r"at `\$\.(to|amount|buy_in)`$")
 """How msgspec says that the fault lies in an amount of chips."""
+
+_SEAT: Final = re.compile(r"at `\$\.seat`$")
+"""How it says so of a seat."""
+SEATS_MAX: Final = 10
 
 KINDS: Final = tuple(str(kind.__struct_config__.tag) for kind in get_args(AnyCommand.__value__))
 """What the `type` of a command may be."""
@@ -102,10 +107,14 @@ def _unreadable(body: bytes, reason: str) -> Rejected:
     if kind not in KINDS:
         reason = f"{reason}; a command is JSON whose `type` is one of {', '.join(KINDS)}"
     elif AMOUNT.search(reason):
-        least = -CHIPS_MAX if kind in SIGNED else 0
-        code, allowed = "not_a_whole_chip", Allowed(minimum=max(least, 0), maximum=CHIPS_MAX, chip=1)
+        least = -CHIPS_MAX if kind in SIGNED else 1
+        code, allowed = "not_a_whole_chip", Allowed(minimum=least, maximum=CHIPS_MAX, chip=1)
         reason = f"{reason}; an amount is a whole number of the smallest chips, from {least} to {CHIPS_MAX}"
-    return Rejected(code=code, message=f"The command cannot be read: {reason}.", id=version.id[:64], allowed=allowed)
+    elif _SEAT.search(reason):
+        allowed = Allowed(actions=(kind,), minimum=1, maximum=SEATS_MAX)
+        reason = f"{reason}; a seat is a whole number from 1 to {SEATS_MAX}, as far as the table has so many"
+    message = f"The command cannot be read: {in_words(reason)}."
+    return Rejected(code=code, message=message, id=version.id[:64], allowed=allowed)
 
 
 def _kind(body: bytes) -> str:

@@ -57,17 +57,18 @@ def adjust_stack(table: Table, cause: Cause, command: AdjustStack, at: Instant) 
     if table.hand is not None:
         message = f"Hand {table.hand.number} is in progress; pause the table and adjust the stack when it has ended."
         return refuse(table, cause, "hand_in_progress", message, until_it_ends(table, table.hand))
+    room = room_for(table)
+    allowed = Allowed(minimum=-record.stack, maximum=room)
     if command.amount == 0:
-        message = "An adjustment adds or takes away at least one chip."
-        return refuse(table, cause, "below_minimum", message, Allowed(minimum=1))
-    most = room_for(table) if command.amount > 0 else record.stack
-    if abs(command.amount) > most:
+        message = f"An adjustment adds or takes away at least one chip: {-record.stack} to {room}, and not 0."
+        return refuse(table, cause, "below_minimum", message, allowed)
+    if not -record.stack <= command.amount <= room:
         message = (
-            f"All chips of a table together are {CHIPS_MAX} at most: {most} more."
+            f"All chips of a table together are {CHIPS_MAX} at most: {room} more."
             if command.amount > 0
             else f"The stack is {record.stack}: no more than that is taken away."
         )
-        return refuse(table, cause, "above_maximum", message, Allowed(maximum=most))
+        return refuse(table, cause, "above_maximum", message, allowed)
     stack = record.stack + command.amount
     adjusted = StackAdjusted(seat=record.seat, player=record.player, amount=command.amount, stack=stack)
     if stack == 0 and not record.sitting_out:

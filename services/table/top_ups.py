@@ -1,5 +1,7 @@
 """Chips that are added to a stack: at once, after the hand, or when the cashier has moved them (R7, R8)."""
 
+from typing import Final
+
 from contracts.commands import TopUp
 from contracts.commit import Cause
 from contracts.data import Instant
@@ -14,6 +16,9 @@ from services.table.buy_ins import overfull, top_up_range
 from services.table.hands import topped_up
 from services.table.refusals import refuse
 from services.table.seats import in_hand, record_of
+
+RULES_WITH_FULL_STACKS: Final = 2
+"""The rules from which on a full stack is told that nothing can be added; older logs name the range 0 to 0."""
 
 type Decision = tuple[AnyEvent, ...] | Rejected
 
@@ -77,6 +82,9 @@ def _refused(table: Table, config: TableConfig, cause: Cause, command: TopUp, re
     if bounds.holds(command.amount):
         return None
     message = f"To a stack of {record.stack} are added {bounds}; {command.amount} is not."
+    if bounds.maximum == 0 and config.options.rules >= RULES_WITH_FULL_STACKS:
+        message = "The stack is at the table's maximum: no top-up is accepted now."
+        return refuse(table, cause, "buy_in_out_of_range", message, Allowed(hand=table.hands))
     if bounds.maximum == 0:
         message = "The stack is at the table's maximum."
     return refuse(table, cause, "buy_in_out_of_range", message, Allowed(minimum=bounds.minimum, maximum=bounds.maximum))

@@ -126,6 +126,8 @@ def test_an_exported_ledger_is_verified(tmp_path: Path, croupier: Any) -> None:
         (("open-account", "alice", "--ledger", "real-usd"), "is no ledger"),
         (("open-account", "alice", "--made", "yesterday"), "made"),
         (("freeze", "alice"), "reason"),
+        (("ledger", "a b"), "'a b' is no account"),
+        (("deposit", "alice", "5", "--reference", " d1"), "blank at either end"),
     ],
 )
 def test_a_wrong_argument_is_told_before_anybody_is_asked(

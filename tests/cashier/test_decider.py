@@ -153,10 +153,10 @@ REFUSED: list[tuple[AnyAccountCommand, str, Allowed]] = [
     (correct("player.bob", "rake", 1), "unknown_account", OPEN),
     (withdraw(101), "not_enough", Allowed(minimum=1, maximum=100)),
     (correct("player.alice", "rake", 101), "not_enough", Allowed(minimum=1, maximum=100)),
-    (deposit(7, "d1"), "duplicate_reference", Allowed()),
-    (withdraw(7, "d1"), "duplicate_reference", Allowed()),
-    (correct("rake", "cash", 7, "d1"), "duplicate_reference", Allowed()),
-    (deposit(CHIPS_MAX), "duplicate_reference", Allowed()),
+    (deposit(7, "d1"), "duplicate_reference", Allowed(actions=("deposit",))),
+    (withdraw(7, "d1"), "duplicate_reference", Allowed(actions=("withdraw",))),
+    (correct("rake", "cash", 7, "d1"), "duplicate_reference", Allowed(actions=("correct",))),
+    (deposit(CHIPS_MAX), "duplicate_reference", Allowed(actions=("deposit",))),
     (deposit(CHIPS_MAX, "d2"), "above_maximum", Allowed(minimum=1, maximum=CHIPS_MAX - 100)),
     (correct("suspense", "rake", CHIPS_MAX), "above_maximum", Allowed(minimum=1, maximum=CHIPS_MAX - 100)),
 ]
@@ -187,7 +187,7 @@ OTHERS: list[tuple[AnyAccountCommand, ActorKind, str, Allowed]] = [
     (freeze(), "lobby", "not_allowed", Allowed(actors=("operator",))),
     (unfreeze(), "lobby", "not_allowed", Allowed(actors=("operator",))),
     (correct("rake", "cash", 1), "lobby", "not_allowed", Allowed(actors=("operator",))),
-    (correct("rake", "rake", 1), "operator", "malformed", Allowed()),
+    (correct("rake", "rake", 1), "operator", "malformed", Allowed(actions=("correct",))),
     (correct("table.main.T1", "rake", 1), "operator", "malformed", NO_ADJUSTMENT),
     (correct("rake", "table.main.T1", 1), "operator", "malformed", NO_ADJUSTMENT),
     (OpenAccount(id="v2", made=MADE, player="bob", v=2), "lobby", "unsupported_version", Allowed(versions=(1,))),
@@ -223,7 +223,10 @@ def test_a_command_is_answered_for_a_day_and_stale_after_it() -> None:
     assert kept.ask(deposit(100)) == first
     assert isinstance(kept.ask(deposit(1, "d2")), Accepted)
     kept.at = MADE + timedelta(days=1, seconds=1)
-    assert refused(kept.ask(deposit(1, "d3")))[0] == "stale"
+    late = kept.ask(deposit(1, "d3"))
+    assert refused(late) == ("stale", Allowed(actions=("deposit",)))
+    assert isinstance(late, Rejected)
+    assert f"between {kept.at - timedelta(days=1)} and {kept.at + timedelta(minutes=5)}" in late.message
     kept.at = MADE + timedelta(days=3)
     kept.append(AccountFrozen(player="alice"))
     kept.append(AccountUnfrozen(player="alice"))

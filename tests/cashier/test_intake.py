@@ -100,6 +100,11 @@ def test_what_is_no_account_command_is_refused(body: bytes) -> None:
         ("open_account", "id", "x" * 65),
         ("deposit", "reference", ""),
         ("deposit", "reference", "x" * 65),
+        ("deposit", "reference", " d1"),
+        ("deposit", "reference", "d1 "),
+        ("withdraw", "reference", "d\n1"),
+        ("withdraw", "reference", "\x1b[2J"),
+        ("correct", "reference", "\u202e1d"),
         ("freeze_account", "reason", ""),
         ("freeze_account", "reason", "x" * 201),
         ("correct", "source", "player."),
@@ -110,6 +115,14 @@ def test_what_is_no_account_command_is_refused(body: bytes) -> None:
 )
 def test_a_text_that_is_no_name_is_refused(kind: str, field: str, value: str) -> None:
     assert refused({**WHOLE[kind], field: value})[0] == "malformed"
+    said = read_command(json.dumps({**WHOLE[kind], field: value}).encode())
+    assert isinstance(said, Rejected)
+    assert "regex" not in said.message
+
+
+@pytest.mark.parametrize("reference", ["x", "x" * 64, "Überweisung 7731/b", "a  b"])
+def test_a_reference_is_printable(reference: str) -> None:
+    assert not isinstance(read_command(encode({**WHOLE["deposit"], "reference": reference})), Rejected)
 
 
 def test_a_long_body_is_not_read() -> None:

@@ -183,7 +183,7 @@ async def test_nobody_acts_for_somebody_else(tmp_path: Path) -> None:
         theirs = Act(id="a1", hand=1, turn=picture.turn_number, action="fold")
         cases = (
             (players, other, theirs, "not_your_turn", picture.turn, ()),
-            (players, "P9", theirs, "not_seated", picture.turn, ()),
+            (players, "P9", theirs, "not_seated", None, ()),
             (players, "P1", TakeSeat(id="a2", hand=1, player="P1", buy_in=2_000), "not_allowed", None, ("lobby",)),
             (players, "P1", PauseTable(id="a3", hand=1), "not_allowed", None, ("operator", "lobby")),
             (players, "P1", LeaveTable(id="a4", hand=1, player="P2"), "not_allowed", None, ("lobby",)),

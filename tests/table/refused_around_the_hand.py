@@ -238,8 +238,8 @@ AROUND_THE_HAND: Final[dict[str, Refused]] = {
         "operator",
         adjust(0),
         "below_minimum",
-        "An adjustment adds or takes away at least one chip.",
-        Allowed(minimum=1),
+        f"An adjustment adds or takes away at least one chip: -5000 to {CHIPS_MAX - 10_000}, and not 0.",
+        Allowed(minimum=-5000, maximum=CHIPS_MAX - 10_000),
     ),
     "a correction below nothing": (
         two_seated,
@@ -247,7 +247,7 @@ AROUND_THE_HAND: Final[dict[str, Refused]] = {
         adjust(-5001),
         "above_maximum",
         "The stack is 5000: no more than that is taken away.",
-        Allowed(maximum=5000),
+        Allowed(minimum=-5000, maximum=CHIPS_MAX - 10_000),
     ),
     "a correction beyond all amounts": (
         two_seated,
@@ -255,7 +255,7 @@ AROUND_THE_HAND: Final[dict[str, Refused]] = {
         adjust(CHIPS_MAX),
         "above_maximum",
         f"All chips of a table together are {CHIPS_MAX} at most: {CHIPS_MAX - 10_000} more.",
-        Allowed(maximum=CHIPS_MAX - 10_000),
+        Allowed(minimum=-5000, maximum=CHIPS_MAX - 10_000),
     ),
     "a correction in a hand": (
         dealt,

@@ -73,11 +73,16 @@ def test_a_field_that_cannot_be_is_refused_by_name(kind: str, name: str, value: 
     outcome = read_command(body(kind, **{name: value}))
     assert isinstance(outcome, Rejected), outcome
     if name in AMOUNTS:
-        least = -CHIPS_MAX if kind == "adjust_stack" else 0
-        assert (outcome.code, outcome.allowed) == ("not_a_whole_chip", Allowed(minimum=0, maximum=CHIPS_MAX, chip=1))
+        least = -CHIPS_MAX if kind == "adjust_stack" else 1
+        assert (outcome.code, outcome.allowed) == (
+            "not_a_whole_chip",
+            Allowed(minimum=least, maximum=CHIPS_MAX, chip=1),
+        )
         assert f"from {least} to {CHIPS_MAX}" in outcome.message
     else:
-        assert (outcome.code, outcome.allowed) == ("malformed", Allowed(actions=(kind,)))
+        low, high = (1, 10) if name == "seat" else (None, None)
+        accepted = Allowed(actions=(kind,), minimum=low, maximum=high)
+        assert (outcome.code, outcome.allowed) == ("malformed", accepted)
         assert f"`$.{name}" in outcome.message
 
 
@@ -119,3 +124,16 @@ def test_no_amount_and_no_number_is_negative_or_larger_than_every_reader_keeps_e
     outcome = read_command(body(kind, **{name: value}))
     assert isinstance(outcome, Rejected)
     assert outcome.code == ("malformed" if name == "request" else "not_a_whole_chip")
+
+
+@pytest.mark.parametrize("reference", ["", "r" * 64, "hand 7 (Zürich)"])
+def test_a_correction_is_called_something_or_nothing(reference: str) -> None:
+    assert not isinstance(read_command(body("adjust_stack", reference=reference)), Rejected)
+
+
+@pytest.mark.parametrize("reference", ["a\nb", "\x1b[2J", "a\u202eb", "\x7f", "r" * 65])
+def test_a_reference_cannot_change_how_a_line_is_shown(reference: str) -> None:
+    outcome = read_command(body("adjust_stack", reference=reference))
+    assert isinstance(outcome, Rejected)
+    assert outcome.code == "malformed"
+    assert "regex" not in outcome.message

@@ -101,12 +101,15 @@ def test_who_has_nothing_left_after_a_correction_sits_out() -> None:
     )
 
 
+CORRECTIONS = Allowed(minimum=-5000, maximum=CHIPS_MAX - 5000)
+
+
 @pytest.mark.parametrize(
     ("amount", "answer"),
     [
-        (0, ("below_minimum", Allowed(minimum=1))),
-        (-5001, ("above_maximum", Allowed(maximum=5000))),
-        (CHIPS_MAX - 4999, ("above_maximum", Allowed(maximum=CHIPS_MAX - 5000))),
+        (0, ("below_minimum", CORRECTIONS)),
+        (-5001, ("above_maximum", CORRECTIONS)),
+        (CHIPS_MAX - 4999, ("above_maximum", CORRECTIONS)),
     ],
 )
 def test_no_stack_is_corrected_beyond_its_bounds(amount: int, answer: tuple[str, Allowed]) -> None:

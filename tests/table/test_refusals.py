@@ -74,6 +74,12 @@ def one_seated() -> Game:
     return opened().sit(1, 5000)
 
 
+def full_by_the_second_rules() -> Game:
+    game = unopened()
+    game.append("table", (TableOpened(config=replace(CONFIG, options=replace(CONFIG.options, rules=2))),))
+    return game.sit(1, 20_000)
+
+
 def one_away() -> Game:
     return sent(one_seated(), "player", "P1", SitOut(id=""))
 
@@ -128,7 +134,7 @@ def take(player: str = "P9", chips: int = 5000, **more: Any) -> TakeSeat:
 
 
 OF_A_KIND: Final = f"a command is JSON whose `type` is one of {', '.join(KINDS)}"
-WHOLE: Final = f"an amount is a whole number of the smallest chips, from 0 to {CHIPS_MAX}"
+WHOLE: Final = f"an amount is a whole number of the smallest chips, from 1 to {CHIPS_MAX}"
 SIGNED: Final = f"an amount is a whole number of the smallest chips, from -{CHIPS_MAX} to {CHIPS_MAX}"
 UNFIT: Final = replace(CONFIG, stakes=Stakes(small_blind=200, big_blind=100))
 MISTYPED: Final = {"config": {**json.loads(encode(CONFIG)), "rakes": 1}}
@@ -167,7 +173,7 @@ BYTES: Final[dict[str, tuple[bytes, Code, str, str, Allowed]]] = {
         "not_a_whole_chip",
         "x",
         f"The command cannot be read: Expected `int`, got `float` - at `$.buy_in`; {WHOLE}.",
-        Allowed(minimum=0, maximum=CHIPS_MAX, chip=1),
+        Allowed(minimum=1, maximum=CHIPS_MAX, chip=1),
     ),
     "an option that is none, to change to": (
         body(type="change_options", reason="r", **MISTYPED),
@@ -181,7 +187,7 @@ BYTES: Final[dict[str, tuple[bytes, Code, str, str, Allowed]]] = {
         "not_a_whole_chip",
         "x",
         f"The command cannot be read: Expected `int`, got `float` - at `$.amount`; {SIGNED}.",
-        Allowed(minimum=0, maximum=CHIPS_MAX, chip=1),
+        Allowed(minimum=-CHIPS_MAX, maximum=CHIPS_MAX, chip=1),
     ),
     "too long": (
         b" " * 65_537,
@@ -343,8 +349,8 @@ DECIDED: Final[dict[str, tuple[Story, ActorKind, AnyCommand, Code, str, Allowed]
         "player",
         act("fold"),
         "not_seated",
-        "Only a player who holds a seat can act.",
-        replace(LEGAL, turn=replace(TURN, seat=1, call=50)),
+        "P3 holds no seat at this table; take_seat gives one of 3.",
+        Allowed(actions=("take_seat",), seats=(3,)),
     ),
     "seated already": (
         one_seated,
@@ -393,6 +399,22 @@ DECIDED: Final[dict[str, tuple[Story, ActorKind, AnyCommand, Code, str, Allowed]
         "buy_in_out_of_range",
         "To a stack of 5000 are added 1 to 15000; 15001 is not.",
         Allowed(minimum=1, maximum=15_000),
+    ),
+    "a top-up of a full stack": (
+        full_by_the_second_rules,
+        "lobby",
+        TopUp(id="x", player="P1", amount=1),
+        "buy_in_out_of_range",
+        "The stack is at the table's maximum: no top-up is accepted now.",
+        Allowed(hand=0),
+    ),
+    "a top-up of a full stack, by the first rules": (
+        lambda: opened().sit(1, 20_000),
+        "lobby",
+        TopUp(id="x", player="P1", amount=1),
+        "buy_in_out_of_range",
+        "The stack is at the table's maximum.",
+        Allowed(minimum=0, maximum=0),
     ),
     "sitting out": (
         one_away,
