@@ -123,7 +123,7 @@ async def test_a_stack_is_adjusted_and_a_player_removed_between_hands(
         assert (await run("adjust", "T1", "bob", "-2000", *REASON)).code == 0
         more = await run("adjust", "T1", "ann", -2_501, *REASON, "--json")
         assert (more.code, more.json()["outcome"]["code"]) == (1, "above_maximum")
-        assert more.json()["outcome"]["allowed"]["maximum"] == 2_500
+        assert more.json()["outcome"]["allowed"]["minimum"] == -2_500
         assert (await run("remove", "T1", "ann", *REASON)).code == 0
         assert (await run("remove", "T1", "ann", *REASON)).code == 1
         found = await events(house, "T1")
