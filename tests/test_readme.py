@@ -71,6 +71,7 @@ async def test_what_the_readme_has_a_lobby_send_about_seats_is_accepted(tmp_path
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_of_the_readme_has_the_options_that_it_names(command: str) -> None:
     name, *words = command.split()[1:]
