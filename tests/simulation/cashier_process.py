@@ -97,6 +97,11 @@ class CashierProcess(Process):
         self._counter = Desk(loop, RULES, self._publish, lambda: self._guard.stalls)
         return tables, ledgers
 
+    @property
+    def listening(self) -> bool:
+        """Whether it has come so far as to subscribe to account commands."""
+        return self._counter is not None
+
     def submit(self, subject: str, reply: str, body: bytes, came: float) -> None:
         """Takes an account command, if it is up."""
         address = read_command(subject, ROOTS)

@@ -167,8 +167,15 @@ class Process:
         self.still_until = max(self.still_until, now + for_s)
         self.stood_still = Standstill(since, self.still_until)
 
+    @property
+    def listening(self) -> bool:
+        """Whether it has come so far as to subscribe to requests."""
+        return self.desk is not None
+
     def arrive(self, subject: str, reply: str, body: bytes) -> None:
-        """Has a request wait at the process until that reads it."""
+        """Has a request wait at the process until that reads it; before it has subscribed none is sent to it."""
+        if not self.listening:
+            return
         loop = asyncio.get_running_loop()
         loop.call_at(self.still_until, self.submit, subject, reply, body, loop.time(), context=self.context)
 

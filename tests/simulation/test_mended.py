@@ -463,3 +463,8 @@ def test_a_refused_change_of_a_table_is_not_accepted_on_a_second_copy() -> None:
     assert isinstance(first, Rejected)
     assert first.code == "seat_taken"
     assert decode_outcome(answers["_R_.3"]) == first
+
+
+def test_a_process_that_stood_still_before_it_subscribed_is_sent_no_request_of_that_time() -> None:
+    """The simulation had such a request wait for it, though no server keeps any for who does not listen yet."""
+    assert not simulate(676).violations
