@@ -48,6 +48,7 @@ from services.table.app import ROLE, RULES
 from services.views.public import public_table, public_view
 from tests.dealer.hands import MASTERS, started
 from tests.dealer.hands import commit as committed
+from tests.simulation.simulate import simulate
 from tests.simulation.spectators import differing
 from tests.simulation.virtual_loop import VirtualLoop
 
