@@ -34,7 +34,6 @@ from tests.simulation.planted_cashier import (
     PaysAgain,
     ReturnsByTheClock,
     SkipsCommits,
-    TellsOnce,
 )
 from tests.simulation.planted_rules import NEVER_RELEASES, bank_used_twice, role_with, rules_with, swapped_stacks
 from tests.simulation.process import Build
@@ -305,7 +304,6 @@ PLANTED: Final[dict[str, Planted]] = {
     "leaves out what waits for the deal": Planted(Build(picture=without_what_waits), "a spectator sees turn None"),
     "pays a request twice after a crash": Planted(Build(till=PaysAgain), "follow from tables"),
     "forgets a paid request": Planted(Build(till=KeepsWhatWasPaid), "follow from tables"),
-    "tells of an answer once": Planted(Build(till=TellsOnce), "still waits for", Faults(request_lost=0.5, crash_s=2)),
     "confirms before the acknowledgement": Planted(Build(till=ConfirmsTooEarly), "before the ledger says so"),
     "refunds and seats": Planted(Build(till=ReturnsByTheClock), "follow from tables"),
     "skips a table's commit": Planted(Build(till=SkipsCommits), "follow from tables"),

@@ -70,13 +70,6 @@ class KeepsWhatWasPaid(Till):
         )
 
 
-class TellsOnce(Till):
-    """A table is told of an answer when that is written, and never again."""
-
-    def _sweep_once(self) -> None:
-        """Trusts that nothing that was sent is ever lost."""
-
-
 class ConfirmsTooEarly(Till):
     """A table is told of an answer while its commit is still on its way."""
 

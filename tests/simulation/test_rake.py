@@ -70,10 +70,18 @@ def of_the_bytes(house: House, table: Id) -> dict[int, int]:
 
 
 def credited(house: House) -> Counter[tuple[str, int]]:
-    """What the ledger says that it credited to the house, by table and hand."""
+    """What the ledgers say that they credited to the house, by table and hand: the first message of each n counts."""
     found: Counter[tuple[str, int]] = Counter()
+    last: Counter[str] = Counter()
     for each in house.counting.log.messages:
-        for event in msgspec.json.decode(each.data).get("events", ()):
+        try:
+            commit = msgspec.json.decode(each.data)
+        except msgspec.DecodeError:
+            continue
+        if not isinstance(commit, dict) or commit.get("n") != last[commit.get("ledger", "")] + 1:
+            continue
+        last[commit["ledger"]] += 1
+        for event in commit["events"]:
             if event["type"] == "rake_credited":
                 (rake,) = (posting for posting in event["postings"] if posting["account"] == "rake")
                 found[event["source"]["table"], event["hand"]] += rake["amount"]
