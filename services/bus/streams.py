@@ -30,7 +30,8 @@ LEDGER_HEADS: Final = OF_LEDGERS.heads
 LEDGER_REFUSALS: Final = OF_LEDGERS.refusals
 
 HEADS_KEPT: Final = 5
-REFUSALS_BYTES_MAX: Final = 256 * 1024 * 1024
+REFUSALS_BYTES_MAX: Final = {OF_TABLES.refusals: 256 * 1024 * 1024, OF_LEDGERS.refusals: 16 * 1024 * 1024}
+"""The server keeps so much free for them; wallets are refused far less than players."""
 REFUSALS_AGE_S_MAX: Final = 90 * 24 * 3600
 DUPLICATE_WINDOW_S: Final = 1
 """Nothing relies on the server's detection of duplicates: the expected sequence does that."""
@@ -148,7 +149,7 @@ def _refusals(archive: Archive) -> StreamConfig:
     return StreamConfig(
         name=archive.refusals,
         subjects=[f"{archive.roots.refused}.*.*"],
-        max_bytes=REFUSALS_BYTES_MAX,
+        max_bytes=REFUSALS_BYTES_MAX[archive.refusals],
         max_age=REFUSALS_AGE_S_MAX,
     )
 

@@ -28,10 +28,10 @@ pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.xdist_group("pro
 
 MEGABYTE: Final = 1024 * 1024
 MEGABYTE_LESS: Final = 1_000_000
-LIMIT_MB: Final = 280
+LIMIT_MB: Final = 296
 AT_ONCE_S: Final = 1.0
-DISK_MB: Final = 400
-"""JetStream promises the refusals 256 MB, and uses three quarters of what is free when it starts."""
+DISK_MB: Final = 420
+"""JetStream promises the refusals 272 MB, and uses three quarters of what is free when it starts."""
 
 
 @contextmanager
