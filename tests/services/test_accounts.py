@@ -1,10 +1,10 @@
 """Accounts on the command line, in a house that runs: bank, list, tell, reconcile, export."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 import pytest
@@ -16,45 +16,13 @@ from contracts.outcomes import Accepted, Rejected
 from contracts.queries import PublicTable
 from contracts.subjects import LEDGERS, command
 from services.bus.settings import Settings
-from services.command_line import commands
+from tests.services.console import Croupier, Ran
 from tests.services.room import ANSWER_S, CONFIG, Caller, Room, a_room
 
 pytestmark = pytest.mark.server
 
 BANKED: Final = msgspec.structs.replace(CONFIG, bankroll="cashier")
 DOLLARS: Final = ("--ledger", "real-USD")
-
-
-class Ran(msgspec.Struct):
-    """How a command ended, and what it said."""
-
-    code: int
-    out: str
-    err: str
-
-    def json(self) -> Any:
-        return msgspec.json.decode(self.out)
-
-
-type Croupier = Callable[..., Awaitable[Ran]]
-
-
-@pytest.fixture
-def croupier(capsys: pytest.CaptureFixture[str]) -> Callable[[Settings], Croupier]:
-    """The commands, as the operator of a house."""
-
-    def of(settings: Settings) -> Croupier:
-        where = ("--nats", str(settings.nats_url), "--credentials", str(settings.credentials_file))
-
-        async def run(*arguments: object) -> Ran:
-            capsys.readouterr()
-            code = await asyncio.to_thread(commands.run, [*map(str, arguments), *where])
-            out, err = capsys.readouterr()
-            return Ran(code, out, err)
-
-        return run
-
-    return of
 
 
 async def opened(run: Croupier, *players: str) -> None:

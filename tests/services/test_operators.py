@@ -1,7 +1,6 @@
 """What operators do on the command line, in a room that runs: pause, void, resume, remove, adjust, options, close."""
 
-import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,44 +17,13 @@ from contracts.outcomes import Accepted, Allowed, Rejected
 from contracts.queries import PublicTable
 from services.bus.settings import Settings
 from services.command_line import asking, commands
+from tests.services.console import Croupier
 from tests.services.room import ROOM, Room, a_room
 
 pytestmark = pytest.mark.server
 
 REASON: Final = ("--reason", "a dispute")
 STACKS: Final = {"ann": 2_000, "bob": 2_000}
-
-
-class Ran(msgspec.Struct):
-    """How a command ended, and what it said."""
-
-    code: int
-    out: str
-    err: str
-
-    def json(self) -> Any:
-        return msgspec.json.decode(self.out)
-
-
-type Croupier = Callable[..., Awaitable[Ran]]
-
-
-@pytest.fixture
-def croupier(capsys: pytest.CaptureFixture[str]) -> Callable[[Settings], Croupier]:
-    """The commands, as the operator of a room."""
-
-    def of(settings: Settings) -> Croupier:
-        where = ("--nats", str(settings.nats_url), "--credentials", str(settings.credentials_file))
-
-        async def run(*arguments: object) -> Ran:
-            capsys.readouterr()
-            code = await asyncio.to_thread(commands.run, [*map(str, arguments), *where])
-            out, err = capsys.readouterr()
-            return Ran(code, out, err)
-
-        return run
-
-    return of
 
 
 def stacks(seen: PublicTable) -> dict[str, int]:

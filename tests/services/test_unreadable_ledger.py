@@ -12,10 +12,10 @@ from contracts.outcomes import Rejected
 from contracts.subjects import LEDGERS, command
 from services.cashier.intake import KINDS
 from tests.cashier.test_intake import WHOLE
+from tests.services.console import Croupier
 from tests.services.room import a_room
-from tests.services.test_accounts import Croupier, croupier, opened
+from tests.services.test_accounts import opened
 
-__all__ = ["croupier"]
 pytestmark = pytest.mark.server
 
 NO_LEDGERS = ("usd-USD", "real-usd", "real-U", "USD", "house", "play-ABCDEF", "x-EUR")
