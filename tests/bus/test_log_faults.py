@@ -62,13 +62,14 @@ async def test_sixty_who_race_on_three_servers_lose_by_either_code(three_servers
 
 @pytest.mark.parametrize("kind", [R1, R3])
 async def test_an_append_whose_time_was_up_lands_late_and_once(kind: str, request: pytest.FixtureRequest) -> None:
+    """It is sent again on the same connection: only there does a server keep the order of the two."""
     impatient = Settings(append_timeout_ms=50, unanswered_ms=60_000)
     async with servers(kind, request) as server, connected(server, "table") as client, a_log(server) as log:
-        hasty = await JetStreamLog.open(client, impatient)
+        hasty, patient = await JetStreamLog.open(client, impatient), await JetStreamLog.open(client, Settings())
         first = await say(log, "T1", "one", 0)
         with standing_still(server), pytest.raises(InDoubt):
             await say(hasty, "T1", "mine", first)
-        await sent_again(log, "mine", first)
+        await sent_again(patient, "mine", first)
         assert await told(log.read("main", "T1")) == ["one", "mine"]
 
 
