@@ -4,6 +4,7 @@ import sys
 from typing import Final
 
 from services.command_line.overview import overview
+from services.command_line.probe import at_once
 
 INTERRUPTED: Final = 130
 """The exit code after Ctrl-C."""
@@ -14,6 +15,8 @@ def main() -> None:
     if sys.argv[1:] in ([], ["--help"], ["-h"]):
         print(overview())
         return
+    if (well := at_once(sys.argv[1:])) is not None:
+        sys.exit(well)
     try:
         _import_structlog()
         from services.command_line.commands import run

@@ -6,6 +6,7 @@ from typing import Final
 SUMMARIES: Final = {
     "serve": "Run services until they are told to stop.",
     "streams": "Create or check the streams on a server, as the deploy role.",
+    "probe": "Ask the services of this machine whether they are well, for a container's health check.",
     "tables": "List the tables of a room.",
     "hands": "List the latest hands of a table, or what a player did in the own latest hands.",
     "replay": "Tell a hand, with the cards that the table saw; with its key, all of them.",
@@ -43,6 +44,7 @@ SUMMARIES: Final = {
 ELSEWHERE: Final = {
     "serve": "serve",
     "streams": "serve",
+    "probe": "probe",
     "demo": "demo",
     "check": "check",
     "simulate": "simulate",

@@ -5,7 +5,7 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Final
@@ -154,23 +154,25 @@ def serve(  # noqa: PLR0913 - each is an option of the command
     }
     services = chosen(names)
     try:
-        settings = msgspec.structs.replace(
-            Settings.from_environment(os.environ), **{name: value for name, value in given.items() if value is not None}
-        )
+        settings = _settings(given)
     except (ValueError, msgspec.ValidationError) as error:
-        logging.configure(Settings())
         return _cannot_serve(error)
-    logging.configure(settings)
     return run_or_say(serve_until_stopped(settings, services, new_log=new_log))
 
 
-def streams(*, nats: str, credentials: Path, replicas: int = 1, new_log: bool = False) -> int:
+def streams(
+    *,
+    nats: str | None = None,
+    credentials: Path | None = None,
+    replicas: int | None = None,
+    new_log: bool = False,
+) -> int:
     """Creates the streams on a server, or checks them, as the deploy role.
 
     Parameters
     ----------
     nats
-        The server's URL.
+        The server's URL; without it the one that the credentials name.
     credentials
         The file with the password of `deploy`.
     replicas
@@ -178,9 +180,24 @@ def streams(*, nats: str, credentials: Path, replicas: int = 1, new_log: bool = 
     new_log
         Begins a new log, though there was another that is not to be found.
     """
-    settings = Settings(nats_url=nats, credentials_path=credentials, replicas=replicas)
-    logging.configure(settings)
+    given = {"nats_url": nats, "credentials_path": credentials, "replicas": replicas}
+    try:
+        settings = _settings(given)
+    except (ValueError, msgspec.ValidationError) as error:
+        return _cannot_serve(error)
     return run_or_say(make_streams(settings, new_log=new_log))
+
+
+def _settings(given: Mapping[str, object]) -> Settings:
+    """The settings of the environment, and over them the options that were given; what is logged follows them.
+
+    Raises ValueError or `msgspec.ValidationError` for settings that can never work.
+    """
+    logging.configure(Settings())
+    settings = Settings.from_environment(os.environ)
+    settings = msgspec.structs.replace(settings, **{name: value for name, value in given.items() if value is not None})
+    logging.configure(settings)
+    return settings
 
 
 def run_or_say(work: Coroutine[None, None, None]) -> int:
