@@ -1,0 +1,183 @@
+// What every client of Croupier does: connect, send commands so that they are taken once, follow a table without gaps,
+// and check the cards. All bodies are JSON; contracts/schema describes each message.
+
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+
+import {
+  connect,
+  credsAuthenticator,
+  delay,
+  nkeyAuthenticator,
+  PermissionViolationError,
+  tokenAuthenticator,
+  usernamePasswordAuthenticator,
+} from "@nats-io/transport-node";
+
+const FIRST_TRY_MS = 500; // no answer for so long: the same bytes again ...
+const NEXT_TRY_MS = 1000; // ... and then every second
+const TRIES_MAX = 10;
+const HELD_MS = 3000; // `busy` is said after two seconds in which another service was at work
+
+/** The server does not let this user do that. */
+export class Denied extends Error {}
+
+/** One connection, as one user. */
+export class Client {
+  /** Connects as a lobby or operator, or as the players' gateway, with the file `credentials.json`. */
+  static async with(file, user) {
+    const { url, passwords = {}, seeds = {}, ca } = JSON.parse(await readFile(file, "utf8"));
+    const authenticator = seeds[user]
+      ? nkeyAuthenticator(Buffer.from(seeds[user]))
+      : usernamePasswordAuthenticator(user, passwords[user]);
+    return Client.#open(user, url, authenticator, ca && join(dirname(file), ca));
+  }
+
+  /** Connects as a player with a file of credentials (`.creds`), as the house gave it out. */
+  static async asPlayer(file, player, url, caFile) {
+    const creds = await readFile(file);
+    const [, token] = /BEGIN NATS USER JWT-+\s*(\S+)/.exec(creds.toString());
+    // The house's doorman sees the token; the seed beside it signs what the server asks.
+    return Client.#open(player, url, [credsAuthenticator(creds), tokenAuthenticator(token)], caFile);
+  }
+
+  static async #open(user, url, authenticator, caFile) {
+    const client = new Client();
+    client.user = user;
+    client.connection = await connect({
+      servers: url.split(","),
+      authenticator,
+      ...(caFile && { tls: { caFile } }),
+      inboxPrefix: `_INBOX.${user}`, // answers to this user go there, and nowhere else
+      maxReconnectAttempts: -1,
+    });
+    await client.connection.flush(); // only now it is certain that the user is let in
+    return client;
+  }
+
+  /** Asks once. Throws Denied where the server forbids it, else what the NATS client throws. */
+  async ask(subject, body, timeout = 2 * NEXT_TRY_MS) {
+    try {
+      return (await this.connection.request(subject, body, { timeout })).json();
+    } catch (error) {
+      throw error.cause instanceof PermissionViolationError ? new Denied(error.message) : error;
+    }
+  }
+
+  /** Asks what there is to know of a table, as `kind` (player, lobby, operator) and by `name`. */
+  query(what, room, table, kind, name = this.user) {
+    return this.ask(`query.${what}.${room}.${table}.${kind}.${name}`, "{}");
+  }
+
+  /** Sends a command until it is answered: the same bytes each time, under one id, so that it is taken once. */
+  async command(room, table, kind, command, name = this.user) {
+    const body = JSON.stringify(command);
+    let timeout = FIRST_TRY_MS;
+    for (let left = TRIES_MAX; ; left -= 1) {
+      const started = Date.now();
+      try {
+        const answer = await this.ask(`command.${room}.${table}.${kind}.${name}`, body, timeout);
+        if (answer.code !== "busy" || left === 0) return answer;
+      } catch (error) {
+        if (error instanceof Denied || left === 0) throw error;
+        await delay(Math.max(0, started + timeout - Date.now())); // nobody was there: services are being replaced
+      }
+      timeout = left === TRIES_MAX ? NEXT_TRY_MS : HELD_MS;
+    }
+  }
+
+  close() {
+    return this.connection.close();
+  }
+}
+
+/** A table as the public view tells it, each commit once and in order. */
+export class Table {
+  n = 0; // the last commit of which everything is known
+  hand = 0; // commands name it
+  turn = null; // whose decision is open, with the whole legal range, and `number` for the command
+  players = new Map(); // by seat
+  deck = []; // the hashes of the 52 positions, published before a card was dealt
+  #waiting = null; // the turn that opens once cards are dealt
+
+  constructor(client, room, table, kind) {
+    Object.assign(this, { client, room, table, kind });
+  }
+
+  /** Listens to the table; to be followed by `flush` before anything happens that is to be seen. */
+  subscribe() {
+    return this.client.connection.subscribe(`view.${this.room}.${this.table}.public`);
+  }
+
+  /** Each view that follows what was seen, or a `gap` and then the whole table; ends with the subscription. */
+  async *changes(views) {
+    for await (const message of views) {
+      const view = message.json();
+      if (view.type !== "public" || view.room !== this.room || view.table !== this.table) continue; // not a view of it
+      if (view.n <= this.n) continue; // it is in the picture that was asked for
+      if (view.previous === this.n) {
+        this.#take(view);
+        yield view;
+      } else {
+        yield { type: "gap", n: view.n, previous: view.previous, seen: this.n };
+        yield await this.#askUpTo(view.n);
+      }
+    }
+  }
+
+  /** The whole table as it was at commit `n` or later: who answers may be behind what was seen. */
+  async #askUpTo(n) {
+    for (;;) {
+      const picture = await this.client.query("table", this.room, this.table, this.kind);
+      if (picture.n >= n) {
+        this.n = picture.n;
+        this.hand = picture.hand;
+        this.players = new Map(picture.seats.map(({ seat, player }) => [seat, player]));
+        this.turn = picture.turn_number ? { ...picture.turn, number: picture.turn_number } : null;
+        this.#waiting = picture.turn_number ? null : (picture.turn ?? null);
+        return picture;
+      }
+    }
+  }
+
+  #take(view) {
+    this.n = view.n;
+    this.hand = view.hand;
+    for (const event of view.events ?? []) {
+      switch (event.type) {
+        case "player_seated":
+          this.players.set(event.record.seat, event.record.player);
+          break;
+        case "player_left":
+          this.players.delete(event.seat);
+          break;
+        case "deck_shuffled":
+          this.deck = event.hashes;
+          break;
+        case "hand_started":
+        case "street_closed":
+          this.turn = null;
+          this.#waiting = event.turn ?? null;
+          break;
+        case "hole_cards_dealt":
+        case "board_dealt":
+          this.turn = this.#waiting && { ...this.#waiting, number: view.n };
+          this.#waiting = null;
+          break;
+        case "action_taken":
+          this.turn = event.turn && { ...event.turn, number: view.n };
+          break;
+        default: // a newer release may say more: what is not known is passed over
+      }
+    }
+  }
+}
+
+/** Throws if one of a player's cards is not what the deck's hashes said before the deal. */
+export function check({ table, hand, cards }, deck) {
+  for (const { position, card, salt } of cards.cards) {
+    const text = `croupier-card-v1|${table}|${hand}|${position}|${card}|${salt}`;
+    if (createHash("sha256").update(text).digest("hex") !== deck[position]) throw new Error(`${card} was not in the deck`);
+  }
+}

@@ -1,0 +1,95 @@
+"""The examples under deploy/examples tell the same story, each in its language, in a room that runs."""
+
+import asyncio
+import re
+import shutil
+import subprocess
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from services.bus.settings import Settings
+from services.command_line.serve import SERVICES, room
+from tests.conftest import IN_CI
+
+pytestmark = pytest.mark.server
+
+EXAMPLES = Path(__file__).parents[2] / "deploy" / "examples"
+README = Path(__file__).parents[2] / "README.md"
+STORY_S = 60
+INSTALL_S = 100
+CARDS = re.compile(r"(?<=ann holds )[2-9TJQKA][cdhs] [2-9TJQKA][cdhs](?=,)")
+
+
+@pytest.fixture
+async def credentials(tmp_path: Path) -> AsyncIterator[Path]:
+    """The credentials of a room with all services."""
+    async with room(Settings(data_path=tmp_path / "room", log_level="error"), SERVICES) as running:
+        yield running.credentials_file
+
+
+@pytest.fixture(scope="session")
+def javascript(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the example in JavaScript with the packages that its lock file names."""
+    fault = None if shutil.which("node") and shutil.which("npm") else "there is no Node.js with npm here"
+    folder = tmp_path_factory.mktemp("javascript")
+    if fault is None:
+        shutil.copytree(
+            EXAMPLES / "javascript", folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("node_modules")
+        )
+        installed = subprocess.run(
+            ["npm", "ci", "--prefer-offline", "--no-audit", "--no-fund"],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=INSTALL_S,
+            check=False,
+        )
+        fault = None if installed.returncode == 0 else f"npm ci: {installed.stderr}"
+    if fault is not None and IN_CI:
+        pytest.fail(fault)
+    if fault is not None:
+        pytest.skip(fault)
+    return folder
+
+
+def story() -> str:
+    """What the README says that each of them prints."""
+    (block,) = re.findall(r"```text\n(lobby: open_table .*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    return str(block)
+
+
+async def told(*command: str | Path) -> str:
+    """What a program prints; it ends well and complains of nothing."""
+    process = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        async with asyncio.timeout(STORY_S):
+            out, err = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    assert (process.returncode, err.decode()) == (0, "")
+    return out.decode()
+
+
+def assert_the_story(printed: str) -> None:
+    """Word for word, but for the two cards."""
+    assert len(CARDS.findall(printed)) == 1
+    assert CARDS.sub("As Kd", printed) == CARDS.sub("As Kd", story())
+
+
+async def test_a_shell_tells_the_story(credentials: Path) -> None:
+    assert_the_story(await told("bash", EXAMPLES / "shell" / "story.sh", credentials, "T1"))
+
+
+async def test_javascript_tells_the_story(credentials: Path, javascript: Path) -> None:
+    assert_the_story(await told("node", javascript / "story.js", credentials, "T1"))
+
+
+def test_the_packages_of_the_example_come_from_wherever_the_reader_gets_them() -> None:
+    """A lock file names versions and their hashes, and no registry of its own."""
+    text = (EXAMPLES / "javascript" / "package-lock.json").read_text(encoding="utf-8")
+    assert "integrity" in text
+    assert re.findall(r'"resolved": "(?!https://registry\.npmjs\.org/)[^"]*"', text) == []
