@@ -25,6 +25,7 @@ import structlog
 
 from services.bus.accounts import USERS, accounts
 from services.bus.credentials import Credentials
+from services.bus.settings import inherited
 
 HOST: Final = "127.0.0.1"
 FREE_PORT: Final = 0
@@ -150,6 +151,7 @@ class EmbeddedServer:
                 find_binary(),
                 "-c",
                 str(config),
+                env=inherited(os.environ),
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=errors,
                 stderr=errors,

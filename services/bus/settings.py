@@ -10,6 +10,38 @@ from contracts.subjects import is_id
 from services.bus.accounts import API_PREFIX
 
 PREFIX: Final = "CROUPIER_"
+SECRETS: Final = frozenset({f"{PREFIX}MASTER_KEYS"})
+"""Variables that no other process may inherit."""
+
+
+class Secret:
+    """Text that is not to be seen: whatever prints or logs it shows nothing."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def reveal(self) -> str:
+        """The text."""
+        return self._text
+
+    def __repr__(self) -> str:
+        """Shows nothing."""
+        return "Secret(...)"
+
+    def __eq__(self, other: object) -> bool:
+        """Whether it is the same text."""
+        return isinstance(other, Secret) and other._text == self._text
+
+    def __hash__(self) -> int:
+        """As equal as the text."""
+        return hash(self._text)
+
+
+def inherited(environment: Mapping[str, str]) -> dict[str, str]:
+    """What a program that we start may know of the environment: no secrets."""
+    return {name: value for name, value in environment.items() if name not in SECRETS}
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -37,6 +69,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Off: nothing but the sweep starts work; for tests of the sweep."""
     master_keys_path: Path | None = None
     """The dealer's master keys; none: `master-keys.json` beside the credentials, made where it is missing."""
+    master_keys: Secret | None = None
+    """What the file of master keys would hold, where there shall be none."""
     http_port: int | None = None
     """Where probes find `/live` and `/ready`; none: nowhere."""
     http_host: str = "0.0.0.0"  # noqa: S104 - probes come from outside; what is said there is no secret
@@ -64,6 +98,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         if wrong := [room for room in self.rooms if not is_id(room)]:
             said = ", ".join(map(repr, wrong))
             raise ValueError(f"a room's name has letters, digits, - and _, 40 at most: not {said}")
+        if self.master_keys is not None and self.master_keys_path is not None:
+            raise ValueError("the master keys are in the environment or in a file, not both")
         for name in self.__struct_fields__:
             value = getattr(self, name)
             if isinstance(value, int) and not isinstance(value, bool) and value < 1:
@@ -89,7 +125,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 def _from_text(kind: type, text: str) -> object:
-    """What msgspec does not know: paths."""
-    if kind is not Path:
-        raise NotImplementedError(kind)
-    return Path(text)
+    """What msgspec does not know: paths, and secrets."""
+    if kind is Path:
+        return Path(text)
+    if kind is Secret:
+        return Secret(text)
+    raise NotImplementedError(kind)

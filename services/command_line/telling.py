@@ -1,11 +1,13 @@
 """`croupier replay` and `croupier reveal`: a hand as text, a state in the middle of it, and the key to its cards."""
 
+import asyncio
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
+from nats.aio.client import Client
 from nats.errors import NoRespondersError
 from nats.errors import TimeoutError as NoAnswer
 
@@ -33,6 +35,9 @@ type Commits = list[tuple[Commit, bytes]]
 OPERATOR = "operator"
 """The user, and the name, under which this command line asks."""
 DEALER = "dealer"
+DEALERS_TRIED_MAX = 12
+"""So often a dealer is asked again that is busy, or does not know the master key: the server picks one of them."""
+ASK_AGAIN_S = 0.05
 
 
 async def replay(where: Where, table: Id, hand: int, *, at: int | None, key_files: Sequence[Path], json: bool) -> int:
@@ -97,16 +102,12 @@ async def reveal(where: Where, table: Id, hand: int, *, to: Path | None, json: b
     """Gets the key of a finished hand from the dealer, and writes it where `--hand-keys` can read it."""
     subject = subjects.query("key", where.room, table, "operator", OPERATOR)
     async with asking(where, OPERATOR, DEALER) as client:
-        try:
-            answer = await client.request(subject, msgspec.json.encode(KeyQuery(hand=hand)), timeout=REQUEST_S)
-        except NoRespondersError as error:
-            raise CannotRead("no dealer answers: start one with `croupier serve`") from error
-        except NoAnswer as error:
-            raise CannotRead(f"the dealer did not answer in {REQUEST_S:.0f} s") from error
-    try:
-        key = msgspec.json.decode(answer.data, type=HandKey | Rejected)
-    except msgspec.MsgspecError as error:
-        raise CannotRead(f"the dealer's answer cannot be read: {error}") from error
+        key = await _asked(client, subject, hand)
+        for _ in range(DEALERS_TRIED_MAX):
+            if isinstance(key, HandKey) or key.code != "busy":
+                break
+            await asyncio.sleep(ASK_AGAIN_S)
+            key = await _asked(client, subject, hand)
     if isinstance(key, Rejected):
         raise CannotRead(f"the dealer refuses: {key.message}")
     if to is None:
@@ -118,6 +119,19 @@ async def reveal(where: Where, table: Id, hand: int, *, to: Path | None, json: b
     else:
         print(f"The key of hand {hand} at table {table} is in {to}; read it with --hand-keys {to}")
     return 0
+
+
+async def _asked(client: Client, subject: str, hand: int) -> HandKey | Rejected:
+    """What one of the dealers answers. Raises `CannotRead`."""
+    try:
+        answer = await client.request(subject, msgspec.json.encode(KeyQuery(hand=hand)), timeout=REQUEST_S)
+        return msgspec.json.decode(answer.data, type=HandKey | Rejected)
+    except NoRespondersError as error:
+        raise CannotRead("no dealer answers: start one with `croupier serve`") from error
+    except NoAnswer as error:
+        raise CannotRead(f"the dealer did not answer in {REQUEST_S:.0f} s") from error
+    except msgspec.MsgspecError as error:
+        raise CannotRead(f"the dealer's answer cannot be read: {error}") from error
 
 
 def _write(path: Path, key: HandKey) -> None:

@@ -4,19 +4,16 @@ import asyncio
 import contextlib
 import os
 import secrets
-from collections.abc import AsyncIterator, Iterable, Sequence
-from hashlib import sha256
-from operator import itemgetter
-from pathlib import Path
-from typing import Final, TypeGuard
+from collections.abc import AsyncIterator
+from typing import Final
 
 import msgspec
 import structlog
 
 from contracts import subjects
-from contracts.codec import decode, decode_commit, encode
+from contracts.codec import decode, encode
 from contracts.commit import Commit
-from contracts.data import Hex, Id, Instant
+from contracts.data import Id, Instant
 from contracts.events import AnyEvent
 from contracts.events.dealer import DeckShuffled, HoleCardsDealt
 from contracts.events.table import HandStarted
@@ -26,10 +23,8 @@ from contracts.subjects import QuerySubject
 from services.aggregate.table import Table
 from services.bus.aggregates import TABLES
 from services.bus.application import Service, loop_of, unknown_table
-from services.bus.faults import CannotServe
 from services.bus.log import Log
 from services.bus.loop import Role, TableLoop
-from services.bus.private_file import read_or_make
 from services.bus.process import Process
 from services.bus.reader import NotFound, commits, from_hand
 from services.bus.reading import Unreadable
@@ -38,38 +33,33 @@ from services.bus.replica import TableReplica
 from services.bus.settings import Settings
 from services.dealer import decider
 from services.dealer.cards import own_cards
+from services.dealer.custody import Custody, custody_of
 from services.dealer.decks import OpenedDecks, SealedDecks
 from services.dealer.keys import reveal_key
 from services.dealer.recalled import recorded_hands
-from services.dealer.vault import SCRIPTED, CannotOpen, DeckDiffers, HandName, MasterKeys
+from services.dealer.vault import KEY_BYTES, NONCE_BYTES, CannotOpen, DeckDiffers, HandName, MasterKeys
 
 logger: Final = structlog.get_logger(__name__)
 
 ANSWERS: Final = ("table.hand_started", "table.street_closed", "table.betting_closed", "settlement.hands_shown")
-KEY_BYTES: Final = 32
-NONCE_BYTES: Final = 12
-TABLES_ASKED_MAX: Final = 8
-"""So many tables are asked for a hand that was dealt, when the dealer starts."""
 RECALLING_MAX: Final = 4
 """So many records of players are read at the same time; the next is `busy`."""
 TRIES_MAX: Final = 10
 """So often a key's fact is appended again because another commit came first."""
 
 
-class KeyFile(msgspec.Struct):
-    """The file of master keys: which one seals, and all that open, in hexadecimal."""
-
-    current: Id
-    keys: dict[Id, Hex]
-
-
 class Dealer:
     """The dealer's hands: the master keys, and the decks that this process has open."""
 
-    def __init__(self, masters: MasterKeys) -> None:
-        self.masters = masters
+    def __init__(self, custody: Custody) -> None:
+        self.custody = custody
         self.opened = OpenedDecks()
         self._closed: dict[tuple[Id, Id], tuple[Table, int, str]] = {}
+
+    @property
+    def masters(self) -> MasterKeys:
+        """The master keys as they are now."""
+        return self.custody.masters
 
     def decks(self) -> SealedDecks:
         """Decks for one decision, with entropy of their own."""
@@ -92,7 +82,10 @@ class Dealer:
         self._closed[table.room, table.id] = (table, table.hands, reason)
 
     def doubts(self) -> dict[str, str]:
-        """Why the dealer is not ready: hands in progress whose decks it cannot open."""
+        """Why the dealer is not ready: its keys are in danger, or hands in progress have decks that it cannot open."""
+        found: dict[str, str] = {}
+        if (doubt := self.custody.doubt()) is not None:
+            found["dealer.keys"] = doubt
         for key, (table, hand, _) in list(self._closed.items()):
             if table.hand is None or table.hand.number != hand:
                 del self._closed[key]
@@ -100,8 +93,10 @@ class Dealer:
             f"hand {hand} at table {table.id} cannot be dealt on: {reason}"
             for table, hand, reason in self._closed.values()
         ]
-        more = f"; and {len(said) - 1} others" if len(said) > 1 else ""
-        return {"dealer.decks": f"{said[0]}{more}"} if said else {}
+        if said:
+            more = f"; and {len(said) - 1} others" if len(said) > 1 else ""
+            found["dealer.decks"] = f"{said[0]}{more}"
+        return found
 
     def views(self, table: Table, commit: Commit) -> list[OwnCards]:
         """The cards to send to their players once this commit, of the dealer's own, is acknowledged."""
@@ -128,75 +123,6 @@ class Dealer:
             return Rejected(code="busy", message=message, n=table.n, head=table.head)
 
 
-async def read_masters(settings: Settings, log: Log, replicas: Iterable[TableReplica]) -> MasterKeys:
-    """The master keys of the settings' file, made where no hand has been dealt yet.
-
-    `replicas` are folded to the tail. Raises `CannotServe` where the file is lost, or is another, and `Unavailable`.
-    """
-    path = settings.master_keys_path or settings.credentials_file.with_name("master-keys.json")
-    played = [(table.at, table.id, table) for table in (each.state for each in replicas) if table.hands and table.at]
-    tables = [table for _, _, table in sorted(played, key=itemgetter(0, 1), reverse=True)]
-    dealt = await _last_dealt(log, tables)
-    if dealt is not None and not path.exists():
-        table, hand, key_id = dealt
-        raise CannotServe(
-            f"there is no file of master keys {path}, but hand {hand} at table {table} was dealt under the "
-            f"master key {key_id!r}: put the file back, for no other opens what was dealt before; "
-            f"to go on without it, void the hands in progress and write a file with a key of your own"
-        )
-    try:
-        file = msgspec.json.decode(read_or_make(path, _new_key_file), type=KeyFile)
-        masters = MasterKeys(file.current, {key_id: bytes.fromhex(key) for key_id, key in file.keys.items()})
-    except (msgspec.MsgspecError, ValueError) as fault:
-        raise CannotServe(f"{path} does not hold master keys: {fault}") from None
-    _open_last(masters, tables, path)
-    return masters
-
-
-def _open_last(masters: MasterKeys, tables: Iterable[Table], path: Path) -> None:
-    """Looks whether the keys open the last hand in progress. Raises `CannotServe`."""
-    for table in tables:
-        if table.hand is not None and _is_sealed(table.hand.deck):
-            try:
-                SealedDecks(masters, b"", b"").deck(table)
-            except (CannotOpen, DeckDiffers) as fault:
-                raise CannotServe(
-                    f"the master keys in {path} do not open hand {table.hands} at table {table.id}, which is in "
-                    f"progress: {fault}; put back the file by which it was dealt, or void the hand"
-                ) from None
-            return
-
-
-async def _last_dealt(log: Log, tables: Sequence[Table]) -> tuple[Id, int, Id] | None:
-    """A hand whose deck lies sealed in the log, of a table that was played at last: table, number, and key id."""
-    for table in tables:
-        if table.hand is not None and _is_sealed(table.hand.deck):
-            return table.id, table.hands, table.hand.deck.seed.key_id
-    for table in tables[:TABLES_ASKED_MAX]:
-        stored = await log.last_of(table.room, table.id, "dealer", "hole_cards_dealt")
-        if stored is None:
-            continue
-        try:
-            commit = decode_commit(stored.data)
-        except msgspec.MsgspecError:
-            continue  # no part of the log
-        for event in commit.events:
-            if isinstance(event, DeckShuffled) and _is_sealed(event):
-                return table.id, commit.hand, event.seed.key_id
-    return None
-
-
-def _is_sealed(deck: DeckShuffled | None) -> TypeGuard[DeckShuffled]:
-    return deck is not None and deck.seed.key_id != SCRIPTED
-
-
-def _new_key_file() -> bytes:
-    """A key that is named after itself: two files never mean different keys by the same name."""
-    key = secrets.token_bytes(KEY_BYTES)
-    name = f"k-{sha256(key).hexdigest()[:8]}"
-    return msgspec.json.encode(KeyFile(current=name, keys={name: key.hex()}))
-
-
 async def deck_of(log: Log, room: Id, table: Id, hand: int) -> tuple[HandName, DeckShuffled | None]:
     """What the log says of a hand's deck. Raises `NotFound`, `Unreadable` or `Unavailable`."""
     start = await from_hand(log, room, table, hand)
@@ -216,6 +142,8 @@ async def give_key(loop: TableLoop, dealer: Dealer, replica: TableReplica, hand:
     Raises `Refused` or `Unavailable` where the log takes or gives nothing.
     """
     await loop.follower.catch_up(replica)
+    if not replica.ready:
+        return Rejected(code="halted", message=replica.halted or "The table's log is not read to its end.")
     try:
         name, shuffled = await deck_of(loop.log, *replica.key, hand)
     except NotFound:
@@ -252,7 +180,7 @@ def build(process: Process, dealer: Dealer | None = None) -> Service:
     @contextlib.asynccontextmanager
     async def running() -> AsyncIterator[None]:
         follower, log = service.connected()
-        own = dealer or Dealer(await read_masters(process.settings, log, follower.replicas.values()))
+        own = dealer or Dealer(await custody_of(process.settings, log, follower.replicas.values()))
         process.doubts.append(own.doubts)
 
         def appended(replica: TableReplica, commit: Commit) -> None:

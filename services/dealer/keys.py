@@ -5,7 +5,7 @@ from contracts.events.dealer import DeckShuffled, HandKeyRevealed
 from contracts.outcomes import Allowed, Code, Rejected
 from contracts.queries import HandKey
 from services.aggregate.table import Table
-from services.dealer.vault import SCRIPTED, CannotOpen, DeckDiffers, HandName, MasterKeys, open_hand
+from services.dealer.vault import SCRIPTED, CannotOpen, DeckDiffers, HandName, MasterKeys, NoMasterKey, open_hand
 
 
 def reveal_key(
@@ -25,6 +25,10 @@ def reveal_key(
     try:
         key = masters.hand_key(name, shuffled.seed)
         open_hand(key, name, shuffled)  # a key that does not open the deck is not given out, and not said to be given
+    except NoMasterKey as fault:
+        return _refused(
+            table, "busy", f"hand {name.hand} has no key here: {fault}; another dealer may have it: ask again"
+        )
     except (CannotOpen, DeckDiffers) as fault:
         return _refused(table, "no_hand", f"hand {name.hand} has no key here: {fault}")
     answer = HandKey(room=table.room, table=table.id, hand=name.hand, key_id=shuffled.seed.key_id, key=key.hex())

@@ -33,6 +33,10 @@ class CannotOpen(Exception):
     """A sealed seed does not open: a wrong key, altered data, or a master key that is not there."""
 
 
+class NoMasterKey(CannotOpen):
+    """The master key by which a seed was sealed is not here; another dealer may have it."""
+
+
 class DeckDiffers(Exception):
     """A sealed seed opened, but gives another deck than the one whose hashes were published with it."""
 
@@ -74,9 +78,9 @@ class MasterKeys:
         return f"MasterKeys(current={self.current!r}, ids={sorted(self.keys)})"
 
     def hand_key(self, name: HandName, sealed: SealedSeed) -> bytes:
-        """The key of one hand's sealed seed. Raises CannotOpen where its master key is not there."""
+        """The key of one hand's sealed seed. Raises NoMasterKey where its master key is not there."""
         if sealed.key_id not in self.keys:
-            raise CannotOpen(f"there is no master key {sealed.key_id!r}")
+            raise NoMasterKey(f"there is no master key {sealed.key_id!r}")
         return _hand_key(self.keys[sealed.key_id], name, bytes.fromhex(sealed.nonce))
 
 

@@ -5,6 +5,7 @@ import json
 import logging
 from pathlib import Path
 
+import msgspec
 import pytest
 import structlog
 from structlog.testing import capture_logs
@@ -13,7 +14,7 @@ from services.bus import logging as bus_logging
 from services.bus.connection import Line, connect
 from services.bus.credentials import Credentials
 from services.bus.server import EmbeddedServer
-from services.bus.settings import Settings
+from services.bus.settings import Settings, inherited
 
 
 @pytest.mark.server
@@ -111,3 +112,14 @@ def test_every_line_of_the_log_is_json_with_what_is_bound(capsys: pytest.Capture
     assert ours == {"event": "halted", "level": "warning", "table": "T1", "reason": "ValueError('gap')"}
     assert (theirs["event"], theirs["level"], theirs["table"]) == ("from a library", "error", "T1")
     assert theirs["user"] == "rake"
+
+
+def test_a_secret_of_the_environment_is_seen_nowhere() -> None:
+    environment = {"CROUPIER_MASTER_KEYS": "hunter2", "PATH": "/bin"}
+    settings = Settings.from_environment(environment)
+    assert settings.master_keys is not None
+    assert settings.master_keys.reveal() == "hunter2"
+    assert "hunter2" not in "".join(map(repr, (settings, settings.master_keys))) + str(settings)
+    assert inherited(environment) == {"PATH": "/bin"}
+    with pytest.raises(ValueError, match="in the environment or in a file, not both"):
+        Settings.from_environment({**environment, "CROUPIER_MASTER_KEYS_PATH": "keys.json"})

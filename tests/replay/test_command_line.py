@@ -371,4 +371,7 @@ def test_a_command_says_of_itself_what_the_first_page_says() -> None:
 
 def test_every_command_has_a_help_page() -> None:
     for name in overview.there():
-        commands.app[name].assemble_argument_collection()
+        command = commands.app[name]
+        group = command.default_command is None  # of commands, as `croupier keys` is
+        for each in [command[part] for part in command if not part.startswith("-")] if group else [command]:
+            each.assemble_argument_collection()

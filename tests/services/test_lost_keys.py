@@ -1,20 +1,27 @@
 """The dealer's master keys are lost, or others: it refuses to deal on, and says so (R129)."""
 
 import json
+import sys
+from contextlib import AsyncExitStack
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
 import structlog.testing
+from msgspec.structs import replace
 
 from contracts.commands import Act, PauseTable, ResumeTable, VoidHand
 from contracts.outcomes import Accepted, Rejected
 from services.bus.faults import CannotServe
+from services.bus.server import EmbeddedServer
+from services.bus.settings import Secret, Settings
+from services.command_line.serve import SERVICES, room
 from services.dealer.app import Dealer
+from services.dealer.custody import Given
 from services.dealer.vault import MasterKeys
 from tests.dealer.hands import NOON, closes_betting, dealt, sealed, started
-from tests.services.room import Caller, Room, a_room
+from tests.services.room import ROOM, Caller, Room, a_room
 
 pytestmark = pytest.mark.server
 
@@ -131,7 +138,7 @@ async def test_what_is_no_file_of_master_keys_is_said_by_its_name(tmp_path: Path
 def test_a_hand_that_another_dealer_sealed_is_an_alarm_for_as_long_as_it_lasts() -> None:
     """The sweep asks again and again: it is said once, and probes are told while the hand is in progress."""
     table = closes_betting(dealt(started(), sealed())[0], (1, 2, 3), tabled=True)
-    ours = Dealer(MasterKeys("ours", {"ours": bytes(32)}))
+    ours = Dealer(Given(MasterKeys("ours", {"ours": bytes(32)})))
     with structlog.testing.capture_logs() as said:
         assert [ours.owes(table, NOON) for _ in range(3)] == [(), (), ()]
     assert [(line["event"], line["log_level"], line["table"], line["hand"]) for line in said] == [
@@ -142,3 +149,37 @@ def test_a_hand_that_another_dealer_sealed_is_an_alarm_for_as_long_as_it_lasts()
     assert isinstance(refused, Rejected)
     table.hand = None
     assert ours.doubts() == {}
+
+
+async def test_keys_of_the_environment_leave_no_file_and_open_what_they_sealed(tmp_path: Path) -> None:
+    keys = Secret('{"current": "k-1", "keys": {"k-1": "' + "17" * 32 + '"}}')
+    settings = Settings(data_path=tmp_path, rooms=(ROOM,), master_keys=keys)
+    async with room(settings, SERVICES) as running, AsyncExitStack() as stack:
+        here = Room(running, stack)
+        lobby = await here.caller("lobby")
+        await here.open(lobby, "T1", ("alice", "bob"))
+        await here.picture(lobby, "T1", lambda seen: seen.turn_number is not None)
+    assert not (tmp_path / "master-keys.json").exists()
+    for other, said in (
+        ('{"current": "k-1", "keys": {"k-1": "' + "18" * 32 + '"}}', "the master keys in CROUPIER_MASTER_KEYS do not"),
+        ('{"current": "k-1", "keys": {"k-1": "1818', "CROUPIER_MASTER_KEYS does not hold master keys: "),
+    ):
+        with pytest.raises(CannotServe, match=said) as refused:
+            async with room(replace(settings, master_keys=Secret(other)), SERVICES):
+                pass
+        assert "1818" not in str(refused.value)
+    async with room(settings, SERVICES) as running, AsyncExitStack() as stack:
+        here = Room(running, stack)
+        await _played(here, await here.caller("lobby"))
+        assert await here.faults("T1") == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+async def test_the_server_that_we_start_does_not_inherit_the_keys(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CROUPIER_MASTER_KEYS", "hunter2")
+    async with EmbeddedServer(tmp_path) as server:
+        environment = (Path("/proc") / str(server.pid) / "environ").read_bytes()
+    assert b"PATH=" in environment
+    assert b"hunter2" not in environment

@@ -32,6 +32,7 @@ from services.bus.replica import TableReplica
 from services.bus.stall import StallGuard
 from services.cashier.till import Till
 from services.dealer import app as dealer_app
+from services.dealer.custody import Given
 from services.dealer.decks import SealedDecks
 from services.rake import app as rake_app
 from services.settlement import app as settlement_app
@@ -99,7 +100,7 @@ class SeededDealer(dealer_app.Dealer):
     """The dealer with entropy that is the same at every run."""
 
     def __init__(self, random: Random) -> None:
-        super().__init__(MASTERS)
+        super().__init__(Given(MASTERS))
         self._random = random
 
     def decks(self) -> SealedDecks:

@@ -44,6 +44,7 @@ from services.bus.reader import from_last_statement
 from services.bus.replica import Gap
 from services.cashier.till import Till
 from services.dealer.app import Dealer
+from services.dealer.custody import Given
 from services.table.app import ROLE, RULES
 from services.views.public import public_table, public_view
 from tests.dealer.hands import MASTERS, started
@@ -328,7 +329,7 @@ def test_no_cards_are_sent_of_a_hand_that_is_not_dealt_yet() -> None:
     """The acknowledgement of a deal may come so late that the table is at the next hand."""
     table = started()
     late = commit_of(table, "dealer", (HoleCardsDealt(seats=(2, 3, 1), cards_each=2),), NOON)
-    assert Dealer(MASTERS).views(table, late) == []
+    assert Dealer(Given(MASTERS)).views(table, late) == []
 
 
 class SlowHeads(MemoryLog):
