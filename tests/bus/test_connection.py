@@ -5,7 +5,6 @@ import json
 import logging
 from pathlib import Path
 
-import msgspec
 import pytest
 import structlog
 from structlog.testing import capture_logs
