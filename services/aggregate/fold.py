@@ -1,7 +1,7 @@
 """From stored messages to a table's state: which of them are part of the log (the chain), and the fold over them."""
 
 from enum import Enum
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 
@@ -27,12 +27,21 @@ class Verdict(Enum):
     UNREADABLE = "unreadable"
 
 
+type Stray = Literal["not_a_commit", "of_another", "unchained", "misplaced"]
+"""Of which kind a message is that is no part of a log: not readable, of another table or ledger, not the next of the
+chain, or with a subject, an emitter and events that do not belong together."""
+
+
 class Reading(msgspec.Struct, frozen=True):
-    """A verdict on a stored message, its commit where it could be read, and why it does not follow."""
+    """A verdict on a stored message, its commit where it could be read, and why it does not follow.
+
+    `stray`: of which kind an ignored one is.
+    """
 
     verdict: Verdict
     commit: Commit | None = None
     reason: str = ""
+    stray: Stray | None = None
 
 
 class _Outline(msgspec.Struct):
@@ -62,12 +71,12 @@ def read(table: Table, subject: str, data: bytes) -> Reading:
         return _read_outline(table, subject, data, error)
     stray = _stray(table, subject, commit)
     if stray is not None:
-        return Reading(Verdict.IGNORED, reason=stray)
+        return stray
     for event in commit.events:
         if emitter_of(event) != commit.by:
-            return Reading(Verdict.IGNORED, reason=f"{commit.by} may not emit {fact_of(event)}")
+            return _ignored("misplaced", f"{commit.by} may not emit {fact_of(event)}")
     if not subject.endswith(f".{fact_of(commit.events[-1])}"):
-        return Reading(Verdict.IGNORED, reason=f"subject {subject} does not name the last event")
+        return _ignored("misplaced", f"subject {subject} does not name the last event")
     if commit.n > table.n + 1:
         return Reading(Verdict.GAP, commit, reason=f"commit {commit.n} where {table.n + 1} is due")
     return Reading(Verdict.NEXT, commit)
@@ -78,23 +87,27 @@ def _read_outline(table: Table, subject: str, data: bytes, error: msgspec.Msgspe
     try:
         outline = decode_by(_outlines, data)
     except msgspec.MsgspecError as no_outline:
-        return Reading(Verdict.IGNORED, reason=f"not a commit: {no_outline}")
+        return _ignored("not_a_commit", f"not a commit: {no_outline}")
     stray = _stray(table, subject, outline)
     if stray is not None:
-        return Reading(Verdict.IGNORED, reason=stray)
+        return stray
     return Reading(Verdict.UNREADABLE, reason=f"commit {outline.n} cannot be read: {error}")
 
 
-def _stray(table: Table, subject: str, commit: Commit | _Outline) -> str | None:
+def _stray(table: Table, subject: str, commit: Commit | _Outline) -> Reading | None:
     """Why a message is no part of the table's log: it does not extend the chain, or its subject is another's."""
     if commit.table != table.id:
-        return f"commit of table {commit.table}"
+        return _ignored("of_another", f"commit of table {commit.table}")
     if commit.n <= table.n or (commit.n == table.n + 1 and commit.prev != table.head):
-        return f"commit {commit.n} does not extend commit {table.n}"
+        return _ignored("unchained", f"commit {commit.n} does not extend commit {table.n}")
     address = read_commit(subject)
     if address is None or address.table != table.id or address.service != commit.by or commit.by not in SERVICES:
-        return f"subject {subject} is not that of a commit by {commit.by}"
+        return _ignored("misplaced", f"subject {subject} is not that of a commit by {commit.by}")
     return None
+
+
+def _ignored(stray: Stray, reason: str) -> Reading:
+    return Reading(Verdict.IGNORED, reason=reason, stray=stray)
 
 
 def fold(table: Table, commit: Commit, data: bytes) -> Table:

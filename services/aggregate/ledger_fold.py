@@ -7,17 +7,21 @@ from contracts.data import Instant
 from contracts.events.cashier import AccountCommandRefused, LedgerEvent, entry_of
 from contracts.ledger import LEDGER_COMMIT_VERSION, AccountCause, LedgerCommit
 from contracts.subjects import LEDGERS, read_commit
-from services.aggregate.fold import UNFOLDABLE, Verdict
+from services.aggregate.fold import UNFOLDABLE, Stray, Verdict
 from services.aggregate.ledger import KNOWN_FOR, Answered, Before, Ledger
 from services.aggregate.ledger_evolve import evolve
 
 
 class LedgerReading(msgspec.Struct, frozen=True):
-    """A verdict on a stored message, its commit where it could be read, and why it does not follow."""
+    """A verdict on a stored message, its commit where it could be read, and why it does not follow.
+
+    `stray`: of which kind an ignored one is.
+    """
 
     verdict: Verdict
     commit: LedgerCommit | None = None
     reason: str = ""
+    stray: Stray | None = None
 
 
 class _Outline(msgspec.Struct):
@@ -40,9 +44,9 @@ def read(ledger: Ledger, subject: str, data: bytes) -> LedgerReading:
         return _read_outline(ledger, subject, data, error)
     stray = _stray(ledger, subject, commit)
     if stray is not None:
-        return LedgerReading(Verdict.IGNORED, reason=stray)
+        return stray
     if not subject.endswith(f".{entry_of(commit.events[-1])}"):
-        return LedgerReading(Verdict.IGNORED, reason=f"subject {subject} does not name the last entry")
+        return _ignored("misplaced", f"subject {subject} does not name the last entry")
     if commit.n > ledger.n + 1:
         return LedgerReading(Verdict.GAP, commit, reason=f"commit {commit.n} where {ledger.n + 1} is due")
     return LedgerReading(Verdict.NEXT, commit)
@@ -53,23 +57,27 @@ def _read_outline(ledger: Ledger, subject: str, data: bytes, error: msgspec.Msgs
     try:
         outline = decode_by(_outlines, data)
     except msgspec.MsgspecError as no_outline:
-        return LedgerReading(Verdict.IGNORED, reason=f"not a commit: {no_outline}")
+        return _ignored("not_a_commit", f"not a commit: {no_outline}")
     stray = _stray(ledger, subject, outline)
     if stray is not None:
-        return LedgerReading(Verdict.IGNORED, reason=stray)
+        return stray
     return LedgerReading(Verdict.UNREADABLE, reason=f"commit {outline.n} cannot be read: {error}")
 
 
-def _stray(ledger: Ledger, subject: str, commit: LedgerCommit | _Outline) -> str | None:
+def _stray(ledger: Ledger, subject: str, commit: LedgerCommit | _Outline) -> LedgerReading | None:
     """Why a message is no part of the ledger's log: it does not extend the chain, or its subject is another's."""
     if commit.ledger != ledger.id:
-        return f"commit of ledger {commit.ledger}"
+        return _ignored("of_another", f"commit of ledger {commit.ledger}")
     if commit.n <= ledger.n or (commit.n == ledger.n + 1 and commit.prev != ledger.head):
-        return f"commit {commit.n} does not extend commit {ledger.n}"
+        return _ignored("unchained", f"commit {commit.n} does not extend commit {ledger.n}")
     address = read_commit(subject, LEDGERS)
     if address is None or address.table != ledger.id or address.service != commit.by or commit.by != "cashier":
-        return f"subject {subject} is not that of a commit by {commit.by}"
+        return _ignored("misplaced", f"subject {subject} is not that of a commit by {commit.by}")
     return None
+
+
+def _ignored(stray: Stray, reason: str) -> LedgerReading:
+    return LedgerReading(Verdict.IGNORED, reason=reason, stray=stray)
 
 
 def fold(ledger: Ledger, commit: LedgerCommit, data: bytes) -> Before:

@@ -70,12 +70,17 @@ class Judged[C](Protocol):
     def reason(self) -> str:
         """Why it is not."""
 
+    @property
+    def stray(self) -> str | None:
+        """Of which kind it is, where it is no part of the log."""
+
 
 class Aggregate[S: State, C: Chained, E: Event, K](msgspec.Struct, frozen=True, kw_only=True):
     """One kind of aggregate: its state S, its commits C, its events E and the causes K of commits.
 
     `statements` are the facts, each with its service, that restate all of the state, so that a fold may begin with
-    them; without any, every fold begins with the first message. `name` is what one is called.
+    them; without any, every fold begins with the first message. `name` is what one is called, and `named` tells one of
+    them in a line that is logged: `room="main", table="T1", hand=7`.
     """
 
     name: str
@@ -87,6 +92,7 @@ class Aggregate[S: State, C: Chained, E: Event, K](msgspec.Struct, frozen=True, 
     commit_of: Callable[[S, str, tuple[E, ...], Instant, K | None], C]
     decode: Callable[[bytes], C]
     fact_of: Callable[[E], str]
+    named: Callable[[S], dict[str, str | int]]
     statements: tuple[tuple[str, str], ...] = ()
 
     def facts(self, commit: C) -> list[str]:
@@ -97,10 +103,6 @@ class Aggregate[S: State, C: Chained, E: Event, K](msgspec.Struct, frozen=True, 
         """Whether a fold may begin with this commit."""
         return self.fact_of(cast("E", commit.events[0])) in [fact for _, fact in self.statements]
 
-    def named(self, state: S) -> dict[str, str]:
-        """One of them, for a line that is logged: `table="T1"`."""
-        return {self.name: state.id}
-
 
 type Kind[S: State, C: Chained] = Aggregate[S, C, Any, Any]
 """What is enough for whoever reads and folds, and writes nothing."""
@@ -108,6 +110,11 @@ type Kind[S: State, C: Chained] = Aggregate[S, C, Any, Any]
 
 def _new_table(room: str, name: str) -> Table:
     return Table(room=room, id=name)
+
+
+def _named_table(table: Table) -> dict[str, str | int]:
+    """`hand` is the last one started."""
+    return {"room": table.room, "table": table.id, **({"hand": table.hands} if table.hands else {})}
 
 
 def _commit_of_table(
@@ -126,6 +133,7 @@ TABLES: Final[Aggregate[Table, Commit, AnyEvent, Cause]] = Aggregate(
     commit_of=_commit_of_table,
     decode=decode_commit,
     fact_of=fact_of,
+    named=_named_table,
     statements=(("table", "hand_started"), ("table", "table_restated")),
 )
 
@@ -150,4 +158,5 @@ LEDGERS: Final[Aggregate[Ledger, LedgerCommit, LedgerEvent, AccountCause]] = Agg
     commit_of=_commit_of_ledger,
     decode=decode_ledger_commit,
     fact_of=entry_of,
+    named=lambda ledger: {"ledger": ledger.id},
 )

@@ -16,6 +16,7 @@ from contracts.outcomes import Rejected
 from contracts.subjects import QuerySubject, Question, read_query
 from services.bus import logging, misnamed
 from services.bus.aggregates import Chained, State
+from services.bus.asked import Caused
 from services.bus.connection import Line, connect, settle
 from services.bus.credentials import Credentials
 from services.bus.faults import EXIT, exit_code, sentence
@@ -56,6 +57,7 @@ class Service:
         self.log: JetStreamLog | None = None
         self.follower: TableFollower | None = None
         self.guard = StallGuard(self._ping)
+        self.measures = process.metrics.of(user)
         self.random = SystemRandom()
         self._hooks: list[Callable[[], contextlib.AbstractAsyncContextManager[None]]] = []
         self.gate = Gate(self.publish, lambda: self.guard.stalled)
@@ -68,6 +70,7 @@ class Service:
         self._beside = False
         process.services.append(user)
         process.doubts.append(self._doubts)
+        process.gauges.services.append(self)
         self.app = App(
             self.broker,
             lifespan=self._lifespan,
@@ -75,6 +78,11 @@ class Service:
             on_shutdown=(self._finish,),
             logger=None,
         )
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether it has its connection now."""
+        return self.client is not None and self.client.is_connected
 
     def during(self, hook: Callable[[], contextlib.AbstractAsyncContextManager[None]]) -> None:
         """Enters a context when log and fold are there, and leaves it before they go."""
@@ -99,6 +107,7 @@ class Service:
                 found = Rejected(code="malformed", message=f"The query cannot be read: {error}.")
             except (Unavailable, Refused) as error:
                 found = Rejected(code="busy", message=f"The log cannot be used now: {error}. Ask again.")
+            self.measures.asked(what, found)
             self.publish(reply, encode(found))
 
         def ask(subject: str, reply: str, body: bytes) -> None:
@@ -107,7 +116,9 @@ class Service:
                 misnamed.answer(self.publish, subject, reply)
                 return
             if len(self._answering) >= ANSWERING_MAX:
-                self.publish(reply, encode(Rejected(code="busy", message="Too many ask at once; ask again.")))
+                full = Rejected(code="busy", message="Too many ask at once; ask again.")
+                self.measures.asked(what, full)
+                self.publish(reply, encode(full))
                 return
             task = asyncio.get_running_loop().create_task(answered(asked, reply, body))
             self._answering.add(task)
@@ -139,6 +150,7 @@ class Service:
     def publish(self, subject: str, data: bytes) -> None:
         """Sends a core message without waiting."""
         if self.outbox is not None:
+            self.measures.sent(subject)
             self.outbox.send(subject, data)
 
     async def _ping(self) -> None:
@@ -202,7 +214,7 @@ class Service:
     def _doubts(self) -> dict[str, str]:
         """Why the service is not ready."""
         found: dict[str, str | None] = {"": None if self._state == "started" else f"is {self._state}"}
-        if self.client is None or not self.client.is_connected:
+        if not self.is_connected:
             last = f": {self.line.last_error}" if self.line is not None and self.line.last_error is not None else ""
             found["connection"] = f"there is no connection to the server{last}"
         if self.guard.stalled:
@@ -270,7 +282,7 @@ def loop_of(service: Service, role: TableRole) -> TableLoop:
     return loop_over(service, role, *service.connected())
 
 
-def loop_over[S: State, C: Chained, E: Event, K](
+def loop_over[S: State, C: Chained, E: Event, K: Caused](
     service: Service, role: Role[S, C, E, K], follower: Follower[S, C], log: Log
 ) -> Loop[S, C, E, K]:
     """The same over any log and fold that the service has."""
@@ -281,4 +293,5 @@ def loop_over[S: State, C: Chained, E: Event, K](
         publish=service.publish,
         random=service.random,
         nudged=service.process.settings.nudges,
+        measures=service.measures,
     )

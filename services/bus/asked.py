@@ -1,7 +1,7 @@
 """What a desk is asked, and the pure functions by which it answers."""
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Final, Protocol
 
 import msgspec
 
@@ -9,10 +9,13 @@ from contracts.commit import Cause
 from contracts.data import Instant
 from contracts.events import AnyEvent, Event
 from contracts.events.state import Actor
-from contracts.outcomes import Accepted, Rejected
+from contracts.outcomes import Accepted, Allowed, Rejected
 from contracts.subjects import CommandSubject
 from services.aggregate.table import Table
 from services.bus.aggregates import State
+
+WAITED: Final = "Something else has to be written first; send the same command again."
+TOO_MUCH: Final = "Too many commands wait here; send the same command again."
 
 
 class Identified(Protocol):
@@ -60,6 +63,16 @@ class Request[K: Caused](msgspec.Struct, frozen=True):
     cause: K
     since: float
     stalls: int
+
+
+def busy(cause: Caused, message: str = WAITED) -> Rejected:
+    """The answer to a command that was not decided: the same may be sent again."""
+    return Rejected(code="busy", message=message, id=cause.command.id)
+
+
+def at_head(state: State, rejected: Rejected, cause: Caused) -> Rejected:
+    """A refusal of a command as of a state, of which nothing would be accepted now."""
+    return msgspec.structs.replace(rejected, id=cause.command.id, n=state.n, head=state.head, allowed=Allowed())
 
 
 TableRules = Rules[Table, AnyEvent, Cause]

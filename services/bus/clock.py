@@ -38,6 +38,11 @@ class Clock:
             self._forget_before_jump()
             self._offsets.append((self.now() - stamped).total_seconds())
 
+    @property
+    def offset_s(self) -> float | None:
+        """How far this clock is ahead of the server's, in seconds, as the quickest fact tells; None: not known."""
+        return min(self._offsets) if self._offsets else None
+
     def trusted(self, previous: Instant | None) -> bool:
         """Whether a commit may be dated by this clock, the table's previous one being dated `previous`.
 

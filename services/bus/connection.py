@@ -48,6 +48,9 @@ class Line:
         self.opened = False
         """Until then what goes wrong is said by whoever opens it, once."""
         self.last_error: Exception | None = None
+        self.losses = 0
+        """How often the connection broke, and how often it was there again."""
+        self.returns = 0
         self._lost: list[Callable[[], None]] = []
         self._back: list[Callable[[], None]] = []
         self._gone: list[Callable[[], None]] = []
@@ -97,12 +100,14 @@ class Line:
     async def on_disconnected(self) -> None:
         self._away = True
         if self.opened and not self.ending:
+            self.losses += 1
             _log.warning("nats_disconnected", user=self.user)
         for tell in self._lost:
             tell()
 
     async def on_reconnected(self) -> None:
         self._away = False
+        self.returns += 1
         _log.warning("nats_reconnected", user=self.user)
         for tell in self._back:
             tell()

@@ -14,12 +14,12 @@ from contracts.commit import Cause, Commit
 from contracts.data import Instant
 from contracts.events import AnyEvent, Event
 from contracts.events.state import Actor
-from contracts.outcomes import Accepted, Allowed, Outcome, Rejected
+from contracts.outcomes import Accepted, Outcome, Rejected
 from contracts.subjects import CommandSubject
 from services.aggregate.table import Table
 from services.bus import misnamed
 from services.bus.aggregates import Chained, State
-from services.bus.asked import Caused, Request, Rules
+from services.bus.asked import TOO_MUCH, Caused, Request, Rules, at_head, busy
 from services.bus.log import Refused, Unavailable
 from services.bus.loop import Loop
 from services.bus.refused import as_kept
@@ -42,8 +42,6 @@ EXPIRY_S: Final = 0.25
 TRIES_MAX: Final = 20
 """So often a command is decided anew because the log moved on, before it is `busy`."""
 
-WAITED: Final = "Something else has to be written first; send the same command again."
-TOO_MUCH: Final = "Too many commands wait here; send the same command again."
 NOBODY: Final = Actor(kind="operator", name="nobody")
 """Stands for who asks where the subject does not say."""
 
@@ -72,6 +70,8 @@ class Desk[S: State, C: Chained, E: Event, K: Caused]:
         self.rules = rules
         self.publish = publish
         self.stalls = stalls
+        self.measures = loop.measures
+        self.measures.waits(lambda: self.waiting)
         self.waiting = 0
         self._queues: dict[tuple[str, str], deque[Request[K]]] = {}
         self._of: Counter[tuple[str, str, str]] = Counter()
@@ -88,6 +88,7 @@ class Desk[S: State, C: Chained, E: Event, K: Caused]:
             return
         cause = self.rules.cause(Actor(kind=address.kind, name=address.name), arrived, body)
         if isinstance(cause, Rejected):
+            self.measures.answered(address.room, None, cause, 0.0)
             self._refuse(subject, reply, body, arrived, address, cause)
             return
         since = asyncio.get_running_loop().time()
@@ -110,7 +111,9 @@ class Desk[S: State, C: Chained, E: Event, K: Caused]:
         queue = self._queues.get(key)
         if self._is_full(request.address, queue):
             # Not kept among the refusals: a flood must not become a flood of writes.
-            self.publish(request.reply, encode(_busy(request.cause, TOO_MUCH)))
+            full = busy(request.cause, TOO_MUCH)
+            self.measures.answered(request.address.room, request.cause.command, full, 0.0)
+            self.publish(request.reply, encode(full))
             return
         if queue is None:
             queue = self._queues[key] = deque()
@@ -147,7 +150,7 @@ class Desk[S: State, C: Chained, E: Event, K: Caused]:
                     request = queue[1]
                     del queue[1]
                     self._leaves(request)
-                    self._answer(request, _busy(request.cause))
+                    self._answer(request, busy(request.cause))
 
     async def _drain(self, key: tuple[str, str], queue: deque[Request[K]]) -> None:
         while queue:
@@ -155,20 +158,17 @@ class Desk[S: State, C: Chained, E: Event, K: Caused]:
             try:
                 outcome = await self._outcome(request)
             except (Refused, Unavailable) as error:
-                logger.warning(
-                    "log_unavailable", **{self.of.name: key[1]}, command=request.cause.command.id, error=str(error)
-                )
-                outcome = _busy(request.cause)
+                logger.warning("log_unavailable", **self._named(key, request), error=str(error))
+                outcome = busy(request.cause)
             except StoodStill:
-                logger.warning("command_dropped", **{self.of.name: key[1]}, command=request.cause.command.id)
+                logger.warning("command_dropped", **self._named(key, request))
                 outcome = None
             except Exception:  # a fault in one command must not stop a table; the command gets no answer
-                logger.exception("command_failed", **{self.of.name: key[1]}, command=request.cause.command.id)
+                logger.exception("command_failed", **self._named(key, request))
                 outcome = None
             queue.popleft()
             self._leaves(request)
-            if outcome is not None:
-                self._answer(request, outcome)
+            self._answer(request, outcome)
             if isinstance(outcome, Accepted):
                 await self._pay(key)
         del self._queues[key]
@@ -178,14 +178,14 @@ class Desk[S: State, C: Chained, E: Event, K: Caused]:
         try:
             await self.loop.pay(self.loop.follower.replica(*key))
         except (Refused, Unavailable) as error:
-            logger.warning("log_unavailable", **{self.of.name: key[1]}, error=str(error))
+            logger.warning("log_unavailable", **self._named(key), error=str(error))
         except Exception:  # a debt that cannot be paid must not stop the commands; the sweep meets it again
-            logger.exception("debt_unpaid", **{self.of.name: key[1]})
+            logger.exception("debt_unpaid", **self._named(key))
 
     async def _outcome(self, request: Request[K]) -> Outcome:
         address, cause = request.address, request.cause
         if asyncio.get_running_loop().time() - request.since > HOLD_S:
-            return _busy(request.cause)
+            return busy(request.cause)
         unknown = await self._unknown(address, cause)
         if unknown is not None:
             return unknown
@@ -199,7 +199,7 @@ class Desk[S: State, C: Chained, E: Event, K: Caused]:
                 outcome = await self._decide(replica, cause)
             if outcome is not None:
                 return outcome
-        return _busy(request.cause)
+        return busy(request.cause)
 
     async def _unknown(self, address: CommandSubject, cause: K) -> Outcome | None:
         """The refusal of a command to a table that is not there: anybody may name one, so nothing is kept of it."""
@@ -236,18 +236,19 @@ class Desk[S: State, C: Chained, E: Event, K: Caused]:
         if replica.halted is not None:
             why = f"The {self.of.name} is halted: {replica.halted}."
             message = f"{why} It accepts nothing until an operator has mended that."
-            return _at(state, Rejected(code="halted", message=message), cause)
+            return at_head(state, Rejected(code="halted", message=message), cause)
         if not replica.ready:
             await self.loop.follower.catch_up(replica)
             return None
         known = self.rules.known(state, cause)
         if known is not None:
+            self.measures.repeated(state.room, known)
             return known
         if self.rules.holds(state, cause):
             return None
         at, sequence = self.loop.follower.clock.now(), replica.sequence
         if not self.loop.follower.clock.trusted(state.at):
-            return _busy(cause)
+            return busy(cause)
         decision = self.rules.decide(state, cause, at)
         if not isinstance(decision, Rejected):
             head = await self.loop.append(replica, decision, at, cause)
@@ -265,7 +266,18 @@ class Desk[S: State, C: Chained, E: Event, K: Caused]:
         await self.loop.follower.catch_up(replica)
         return None
 
-    def _answer(self, request: Request[K], outcome: Outcome) -> None:
+    def _named(self, key: tuple[str, str], request: Request[K] | None = None) -> dict[str, str | int]:
+        """The table, and the command that is in hand, for a line that is logged."""
+        replica = self.loop.follower.replicas.get(key)
+        table = self.of.named(replica.state if replica is not None else self.of.new(*key))
+        return table if request is None else {**table, "command": request.cause.command.id}
+
+    def _answer(self, request: Request[K], outcome: Outcome | None) -> None:
+        """Answers a command; one that was dropped is only counted."""
+        took_s = asyncio.get_running_loop().time() - request.since
+        self.measures.answered(request.address.room, request.cause.command, outcome, took_s)
+        if outcome is None:
+            return
         if isinstance(outcome, Rejected):
             self._refuse(request.subject, request.reply, request.body, request.cause.arrived, request.address, outcome)
         else:
@@ -281,14 +293,6 @@ class Desk[S: State, C: Chained, E: Event, K: Caused]:
 
 def _player(address: CommandSubject) -> tuple[str, str, str]:
     return address.room, address.table, f"{address.kind}.{address.name}"
-
-
-def _busy(cause: Caused, message: str = WAITED) -> Rejected:
-    return Rejected(code="busy", message=message, id=cause.command.id)
-
-
-def _at(state: State, rejected: Rejected, cause: Caused) -> Rejected:
-    return msgspec.structs.replace(rejected, id=cause.command.id, n=state.n, head=state.head, allowed=Allowed())
 
 
 TableDesk = Desk[Table, Commit, AnyEvent, Cause]

@@ -1,13 +1,13 @@
-"""Two questions over HTTP, for probes: does the process live (`/live`), and is it ready for work (`/ready`)?
+"""Questions over HTTP, for probes: does the process live (`/live`), and is it ready for work (`/ready`)? And pages.
 
 The answer comes from the event loop that does the work, so a process whose loop stands still does not answer.
 FastStream has an ASGI application for this, but it wants a web server and a port for each service, and here a process
-holds several; two GETs need neither.
+holds several; a few GETs need neither.
 """
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Final
 
 import msgspec
@@ -28,12 +28,24 @@ class Live(msgspec.Struct, frozen=True):
     reason: str = ""
 
 
-class Door:
-    """Answers probes from what `live` and `ready` say at that moment."""
+class Page(msgspec.Struct, frozen=True):
+    """What is found at a path, and of which type it is."""
 
-    def __init__(self, live: Callable[[], Live], ready: Callable[[], Health]) -> None:
+    content_type: str
+    body: bytes
+
+
+type Pages = Mapping[str, Callable[[], Page]]
+"""What is found at paths of their own, made anew each time that somebody asks: `/metrics`."""
+
+
+class Door:
+    """Answers probes from what `live` and `ready` say at that moment, and shows `pages`."""
+
+    def __init__(self, live: Callable[[], Live], ready: Callable[[], Health], pages: Pages | None = None) -> None:
         self._live = live
         self._ready = ready
+        self._pages = dict(pages or {})
         self._open = 0
         self.port = 0
         """Where it listens: the one that was wanted, or for 0 a free one."""
@@ -63,19 +75,22 @@ class Door:
 
     def _answer(self, head: bytes) -> bytes:
         method, _, rest = head.partition(b" ")
-        path = rest.split(b" ")[0].split(b"?")[0] if method == b"GET" else b""
-        if path == b"/live":
+        path = rest.split(b" ")[0].split(b"?")[0].decode("latin-1") if method == b"GET" else ""
+        if path == "/live":
             live = self._live()
             return _response(200 if live.live else 503, msgspec.json.encode(live))
-        if path == b"/ready":
+        if path == "/ready":
             ready = self._ready()
             return _response(200 if ready.ready else 503, msgspec.json.encode(ready))
-        return _response(404, b'{"paths":["/live","/ready"]}')
+        if path in self._pages:
+            page = self._pages[path]()
+            return _response(200, page.body, page.content_type)
+        return _response(404, msgspec.json.encode({"paths": ["/live", "/ready", *self._pages]}))
 
 
-def _response(status: int, body: bytes) -> bytes:
+def _response(status: int, body: bytes, content_type: str = "application/json") -> bytes:
     head = (
-        f"HTTP/1.1 {status} {_PHRASES[status]}\r\nContent-Type: application/json\r\n"
+        f"HTTP/1.1 {status} {_PHRASES[status]}\r\nContent-Type: {content_type}\r\n"
         f"Content-Length: {len(body)}\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n"
     )
     return head.encode() + body

@@ -14,6 +14,7 @@ from services.bus.aggregates import Chained, Kind, State
 from services.bus.clock import Clock
 from services.bus.loading import LOADS_MAX, load
 from services.bus.log import Following, Log, Stored, Unavailable
+from services.bus.measures import UNHEARD, Heard
 from services.bus.owing import Owing
 from services.bus.replica import Gap, Replica, Watcher
 from services.bus.rereading import only_held, read_again, read_first, read_on
@@ -25,14 +26,17 @@ class Follower[S: State, C: Chained]:
     """Follows the rooms once; a replica is found by room and name.
 
     `owing` tells, for each service, of which replicas the state says that this service owes something. `lost` are
-    commits that were folded, and that neither the log nor anybody who published a head knows any more.
+    commits that were folded, and that neither the log nor anybody who published a head knows any more. `audited_s` is
+    the loop time at which the replicas were last compared with the log. `heard` is told of what is taken from it.
     """
 
-    def __init__(self, of: Kind[S, C], log: Log, rooms: Iterable[str], clock: Clock) -> None:
+    def __init__(self, of: Kind[S, C], log: Log, rooms: Iterable[str], clock: Clock, heard: Heard = UNHEARD) -> None:
         self.of = of
         self.log = log
         self.rooms = tuple(rooms)
         self.clock = clock
+        self.heard = heard
+        self.audited_s = 0.0
         self.replicas: dict[tuple[str, str], Replica[S, C]] = {}
         self.owing = {service: Owing[S, C](service) for service in of.archive.services}
         self.watchers: list[Watcher[S, C]] = []
@@ -94,6 +98,7 @@ class Follower[S: State, C: Chained]:
         if address is None or address.room not in self._seen:
             return
         self.clock.observe(stored.time)
+        self.heard.fact(stored.time, self.clock.now())
         if self._is_next(address.room, stored):
             self._take_or_fill(self.replica(address.room, address.table), stored)
 
@@ -162,6 +167,7 @@ class Follower[S: State, C: Chained]:
         if replica.key in self._filling:
             self._fill_again.add(replica.key)
         elif replica.halted is None:
+            self.heard.gap(replica.state.room)
             task = asyncio.create_task(self._fill(replica))
             self._filling[replica.key] = task
             task.add_done_callback(lambda _: self._filling.pop(replica.key, None))
@@ -236,6 +242,7 @@ class Follower[S: State, C: Chained]:
         if self._filling:
             await asyncio.wait(list(self._filling.values()))
         await self._settle_doubts()
+        self.audited_s = asyncio.get_running_loop().time()
 
     async def _read_room(self, room: str, after: int) -> bool:
         """Reads a room on; False where the last message that was seen is not there any more."""
@@ -267,7 +274,7 @@ class Follower[S: State, C: Chained]:
                     await (self.refold if replica.halted is not None else self.catch_up)(replica)
                 except Unavailable as error:
                     self._doubtful.add(key)
-                    logger.warning("log_unavailable", **{self.of.name: key[1]}, error=str(error))
+                    logger.warning("log_unavailable", **self.of.named(self.replicas[key].state), error=str(error))
 
         async with asyncio.TaskGroup() as group:
             for key in sorted(doubtful):

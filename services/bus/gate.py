@@ -48,6 +48,7 @@ class Gate:
         self._handling: asyncio.Task[None] | None = None
         self._told_s = 0.0
         self.turned_away = 0
+        self.dropped = 0
 
     @property
     def waiting(self) -> int:
@@ -75,6 +76,7 @@ class Gate:
         if self._stalled():
             return
         if not message.reply.startswith(REPLIES):
+            self.dropped += 1
             logger.warning("request_dropped", subject=message.subject, reply=message.reply)
             return
         player = player_of(message.subject)

@@ -12,22 +12,22 @@ logger: Final = structlog.get_logger(__name__)
 def say_halted[S: State, C: Chained](of: Kind[S, C], state: S, reason: str) -> None:
     """An alarm: nothing is decided on it until an operator has mended that."""
     if of.name == TABLES.name:
-        logger.critical("table_halted", table=state.id, n=state.n, reason=reason)
+        logger.critical("table_halted", **of.named(state), n=state.n, reason=reason)
     else:
-        logger.critical("ledger_halted", ledger=state.id, n=state.n, reason=reason)
+        logger.critical("ledger_halted", **of.named(state), n=state.n, reason=reason)
 
 
 def say_still_halted[S: State, C: Chained](of: Kind[S, C], state: S, reason: str) -> None:
     """Its log was put back, and is not whole."""
     if of.name == TABLES.name:
-        logger.warning("table_still_halted", table=state.id, n=state.n, reason=reason)
+        logger.warning("table_still_halted", **of.named(state), n=state.n, reason=reason)
     else:
-        logger.warning("ledger_still_halted", ledger=state.id, n=state.n, reason=reason)
+        logger.warning("ledger_still_halted", **of.named(state), n=state.n, reason=reason)
 
 
 def say_resumed[S: State, C: Chained](of: Kind[S, C], state: S) -> None:
     """Its log was put back, and is whole."""
     if of.name == TABLES.name:
-        logger.warning("table_resumed", table=state.id, n=state.n, head=state.head)
+        logger.warning("table_resumed", **of.named(state), n=state.n, head=state.head)
     else:
-        logger.warning("ledger_resumed", ledger=state.id, n=state.n, head=state.head)
+        logger.warning("ledger_resumed", **of.named(state), n=state.n, head=state.head)

@@ -36,7 +36,7 @@ async def ledgers_of(service: Service) -> AsyncIterator[tuple[LedgerFollower, Je
         raise RuntimeError(message)
     log = await JetStreamLog.open(client, process.settings, line, OF_LEDGERS)
     await log.check_streams()
-    follower = Follower(LEDGERS, log, (HOUSE,), process.clock)
+    follower = Follower(LEDGERS, log, (HOUSE,), process.clock, process.metrics.heard(LEDGERS.name))
     await follower.start()
     line.when_back(follower.doubt)
     process.beside.append(follower)

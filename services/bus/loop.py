@@ -17,8 +17,11 @@ from contracts.events import AnyEvent, Event
 from contracts.subjects import read_commit
 from services.aggregate.table import Table
 from services.bus.aggregates import Aggregate, Chained, State
+from services.bus.asked import Caused
 from services.bus.follower import Follower
 from services.bus.log import Conflict, Following, InDoubt, Log, Refused, Stored, Unavailable
+from services.bus.measures import UNMEASURED, Appended, By, Measures, Stopwatch
+from services.bus.owing import owed_since
 from services.bus.replica import Gap, Pending, Replica
 from services.bus.vouching import Vouching
 
@@ -55,10 +58,10 @@ class Role[S: State, C: Chained, E: Event, K](msgspec.Struct, frozen=True):
     owing: Callable[[S, Instant], bool] | None = None
 
 
-class Loop[S: State, C: Chained, E: Event, K]:
+class Loop[S: State, C: Chained, E: Event, K: Caused]:
     """One service at work on the tables of its rooms, or on the ledgers, over one log; any number of replicas may run.
 
-    With `nudged` off nothing but the sweep starts work.
+    With `nudged` off nothing but the sweep starts work. `measures` is told of all work.
     """
 
     def __init__(
@@ -70,6 +73,7 @@ class Loop[S: State, C: Chained, E: Event, K]:
         publish: Publish,
         random: Random,
         nudged: bool = True,
+        measures: Measures = UNMEASURED,
     ) -> None:
         self.of = role.of
         self.service = role.service
@@ -81,6 +85,8 @@ class Loop[S: State, C: Chained, E: Event, K]:
         self.log = log
         self.publish = publish
         self.random = random
+        self.measures = measures
+        measures.begins(follower.rooms)
         self.conflicts = 0
         self._append_s = 0.0
         self._rest_until: dict[tuple[str, str], float] = {}
@@ -181,14 +187,21 @@ class Loop[S: State, C: Chained, E: Event, K]:
         commit = self.of.commit_of(replica.state, self.service, events, at, cause)
         data = encode(commit)
         pending = Pending(commit.n, digest(data))
+        since = cause.arrived if cause is not None else owed_since(replica, self.service)
+        watch = Stopwatch(self.follower.clock.now, since)
         replica.expect(pending)
         try:
             landed = await self._land(replica, commit, data, pending)
+        except Refused:
+            self.measures.append_failed()
+            raise
         finally:
             replica.forget(pending)
         if not landed:
             self._conflicted(replica)
             return None
+        by: By = "debt" if cause is None else "command"
+        self.measures.appended(Appended(replica.state, commit.events, self.of.facts(commit)[-1], by, *watch.read()))
         head = Head(n=commit.n, hash=pending.head)
         self._after(replica, commit, head)
         return head
@@ -233,6 +246,7 @@ class Loop[S: State, C: Chained, E: Event, K]:
 
     def _conflicted(self, replica: Replica[S, C]) -> None:
         self.conflicts += 1
+        self.measures.conflicted(replica.state.room)
         self._rest(replica, DEBT_AGE_S)
 
     def _rest(self, replica: Replica[S, C], at_least_s: float) -> None:
@@ -252,6 +266,7 @@ class Loop[S: State, C: Chained, E: Event, K]:
             self._vouching.publish_due()
             for replica in self._swept():
                 if not self._closing.is_set() and self._neglected(replica):
+                    self.measures.swept(replica.state.room)
                     self._spawn(self._pay_or_rest(replica))
 
     def _swept(self) -> list[Replica[S, C]]:

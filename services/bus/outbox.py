@@ -22,10 +22,12 @@ class Outbox:
         self._messages: deque[tuple[str, bytes]] = deque()
         self._bytes = 0
         self._sending: asyncio.Task[None] | None = None
+        self.dropped = 0
 
     def send(self, subject: str, data: bytes) -> None:
         """Sends a message soon; never raises, never waits."""
         if len(self._messages) >= MESSAGES_MAX or self._bytes + len(data) > BYTES_MAX:
+            self.dropped += 1
             logger.error("message_dropped", subject=subject, waiting=len(self._messages), bytes=self._bytes)
             return
         self._messages.append((subject, data))

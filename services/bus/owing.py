@@ -10,6 +10,14 @@ from services.bus.replica import Replica
 type Key = tuple[str, str]
 
 
+def owed_since[S: State, C: Chained](replica: Replica[S, C], service: str) -> Instant | None:
+    """Since when a service owes what the state says: its deadline, or the commit before it; None: it owes nothing."""
+    owed, made = replica.debt, replica.state.at
+    if owed is None or owed.service != service or made is None:
+        return None
+    return made if owed.due is None else max(owed.due, made)
+
+
 class Owing[S: State, C: Chained]:
     """The replicas whose state says that one service owes something.
 

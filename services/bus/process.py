@@ -13,11 +13,13 @@ from services.bus.clock import Clock, utc_now
 from services.bus.door import Door, Live
 from services.bus.faults import ProcessEnded
 from services.bus.follower import Follower, TableFollower
+from services.bus.gauges import Gauges
 from services.bus.health import Health
 from services.bus.jetstream import JetStreamLog
 from services.bus.log import Unavailable
 from services.bus.logging import Seldom
 from services.bus.loop import AUDIT_S
+from services.bus.metrics import Metrics
 from services.bus.settings import Settings
 from services.bus.streams import StreamDiffers
 
@@ -39,6 +41,9 @@ class Process:
         self.settings = settings
         self.clock = clock or Clock(utc_now, time.monotonic)
         self.seldom = Seldom()
+        self.metrics = Metrics()
+        self.gauges = Gauges(self, self.metrics.waiting)
+        self.metrics.registry.register(self.gauges)
         self.follower: TableFollower | None = None
         self.beside: list[Follower[Any, Any]] = []
         """Folds of other aggregates, which single services keep."""
@@ -51,7 +56,6 @@ class Process:
         self._starting = asyncio.Lock()
         self._logs: list[JetStreamLog] = []
         self._watching: tuple[asyncio.Task[None], ...] = ()
-        self._audited_s = 0.0
         self._door: Door | None = None
 
     def when_ended(self, tell: Callable[[str], None]) -> None:
@@ -75,7 +79,7 @@ class Process:
         if self._door is not None or self.settings.http_port is None:
             yield
             return
-        self._door = Door(self.live, self.ready)
+        self._door = Door(self.live, self.ready, {"/metrics": self.metrics.page})
         try:
             async with self._door.at(self.settings.http_host, self.settings.http_port):
                 yield
@@ -108,7 +112,7 @@ class Process:
     def _fold_doubt(self) -> str | None:
         if self.follower is None:
             return "the log has not been read yet"
-        age_s = asyncio.get_running_loop().time() - self._audited_s
+        age_s = asyncio.get_running_loop().time() - self.follower.audited_s
         if age_s > AUDIT_AGE_S_MAX:
             return f"the tables were last compared with the log {age_s:.0f} s ago"
         return None
@@ -121,9 +125,8 @@ class Process:
         async with self._starting:
             if self.follower is None:
                 await self._trust_clock(log, told_to_end)
-                follower = Follower(TABLES, log, self.settings.rooms, self.clock)
+                follower = Follower(TABLES, log, self.settings.rooms, self.clock, self.metrics.heard(TABLES.name))
                 await follower.start()
-                self._audited_s = asyncio.get_running_loop().time()
                 self.follower = follower
                 self._watching = (
                     asyncio.create_task(self._audit(log, follower), name="audit"),
@@ -175,7 +178,6 @@ class Process:
             try:
                 self.clock.observe(await log.server_time())
                 await follower.audit()
-                self._audited_s = clock.time()
                 if clock.time() - checked_s >= STREAMS_S:
                     await log.check_streams()
                     checked_s = clock.time()

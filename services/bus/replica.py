@@ -1,6 +1,7 @@
 """One table, or one ledger, as this process knows it: the fold of what has been read, and how far that was."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable
 from typing import Final
 
@@ -34,8 +35,8 @@ class Replica[S: State, C: Chained]:
     """The fold of one aggregate, shared by all services of the process: `of` says of which kind it is.
 
     `sequence` is that of its last message in the stream, ignored ones included: what the next append expects.
-    `halted` says why nothing folds any more. `ignored` counts messages that are not part of the log. `debt` is what
-    the state owes, `since` the loop time at which it was last changed.
+    `halted` says why nothing folds any more. `strays` counts messages that are not part of the log, by kind. `debt` is
+    what the state owes, `since` the loop time at which it was last changed.
 
     `known` are heads that the chain has still to pass. `held` is the last commit that was folded and fitted, `last` the
     SHA-256 of the message at `sequence`: by them it is found out that the log is not what it was. `asked` says whether
@@ -47,7 +48,7 @@ class Replica[S: State, C: Chained]:
         self.state = of.new(room, name)
         self.sequence = 0
         self.halted: str | None = None
-        self.ignored = 0
+        self.strays: Counter[str] = Counter()
         self.debt: Debt | None = None
         self.since = 0.0
         self.known: Heads = {}
@@ -63,6 +64,11 @@ class Replica[S: State, C: Chained]:
     def key(self) -> tuple[str, str]:
         """Room and name."""
         return self.state.room, self.state.id
+
+    @property
+    def ignored(self) -> int:
+        """How many messages are not part of the log."""
+        return self.strays.total()
 
     @property
     def ready(self) -> bool:
@@ -128,7 +134,7 @@ class Replica[S: State, C: Chained]:
         if not in_order:
             raise Gap(reading.reason)
         self.sequence, self.last = stored.sequence, digest(stored.data)
-        self.ignored += 1
+        self.strays[reading.stray or ""] += 1
         logger.error("message_ignored", **self.of.named(self.state), sequence=stored.sequence, reason=reading.reason)
         return None
 

@@ -1,11 +1,12 @@
 """What probes are told: `/live` and `/ready`, with a reason for each part that is not as it must be."""
 
 import asyncio
+from itertools import count
 from typing import Any
 
 import msgspec
 
-from services.bus.door import OPEN_MAX, Door, Live
+from services.bus.door import OPEN_MAX, Door, Live, Page
 from services.bus.health import FAILURE_COUNTS_S, Appends, Health
 
 WELL = Health(ready=True, reasons={}, services=["table"])
@@ -13,12 +14,16 @@ ILL = Health(ready=False, reasons={"clock": "an hour fast"}, services=["table"],
 PORT = 0
 
 
-async def _ask(port: int, request: bytes) -> tuple[int, Any]:
+async def _raw(port: int, request: bytes) -> bytes:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(request)
     answer = await reader.read()
     writer.close()
-    head, _, body = answer.partition(b"\r\n\r\n")
+    return answer
+
+
+async def _ask(port: int, request: bytes) -> tuple[int, Any]:
+    head, _, body = (await _raw(port, request)).partition(b"\r\n\r\n")
     return int(head.split()[1]), msgspec.json.decode(body)
 
 
@@ -58,6 +63,25 @@ async def test_anything_else_is_told_where_to_look_and_harms_nothing() -> None:
         for _, writer in idle:
             writer.close()
         assert (await _ask(door.port, b"GET /ready HTTP/1.1\r\n\r\n"))[0] == 200
+
+
+async def test_a_page_is_made_anew_each_time_and_says_of_which_type_it_is() -> None:
+    counted = count(1)
+    page = {"/metrics": lambda: Page("text/plain; version=0.0.4", b"asked %d\n" % next(counted))}
+    door = Door(lambda: Live(live=True), lambda: WELL, page)
+    async with door.at("127.0.0.1", PORT):
+        for number in (1, 2):
+            answer = await _raw(door.port, b"GET /metrics HTTP/1.1\r\n\r\n")
+            assert answer == (
+                b"HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4\r\nContent-Length: 8\r\n"
+                b"Cache-Control: no-store\r\nConnection: close\r\n\r\nasked %d\n" % number
+            )
+        assert await _ask(door.port, b"HEAD /metrics HTTP/1.1\r\n\r\n") == (
+            404,
+            {"paths": ["/live", "/ready", "/metrics"]},
+        )
+        assert (await _ask(door.port, b"GET /metric HTTP/1.1\r\n\r\n"))[0] == 404
+        assert next(counted) == 3
 
 
 def test_appends_that_all_fail_are_a_reason_until_one_works_or_nothing_was_tried_for_long() -> None:
