@@ -3,10 +3,15 @@
 A right to read a stream inside the account that owns it is a right to write and delete it, because a request's
 reply subject is not checked. So STORE owns the streams and has no user but `deploy`; every service is an account
 of its own, and what an account imports is all it can do. Players, partners and operators have no JetStream.
+
+`accounts` is the block for a server on one machine, with passwords, where one user stands for all players;
+`services.access.server_files` writes the one for a deployment, with NKeys, from the same tables.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
+
+from contracts.subjects import ActorKind
 
 API_PREFIX: Final = "log"
 """The JetStream API prefix of every service: imported under its own name, the API answers with an error."""
@@ -20,11 +25,23 @@ USERS: Final = {
     "cashier": "CASHIER",
     "views": "VIEWS",
     "replay": "REPLAY",
+    "doorman": "DOORMAN",
     "players": "PLAYERS",
     "lobby": "PARTNERS",
     "operator": "OPERATORS",
 }
 """The users of a server on one machine, each with its account. `players` may play for every player."""
+
+GUESTS: Final[Mapping[ActorKind, str]] = {"player": "PLAYERS", "lobby": "PARTNERS", "operator": "OPERATORS"}
+"""The account of everybody who is no service of the house."""
+SERVICES: Final = tuple(user for user, account in USERS.items() if account not in GUESTS.values())
+"""The users that are the house's own."""
+GUEST_PAYLOAD_BYTES_MAX: Final = 128 * 1024
+"""A connection that sends more in one message is closed: twice what a command may have, which is refused politely."""
+GUEST_SUBSCRIPTIONS_MAX: Final = 512
+"""So many has each connection: two for each table that it follows, and a few."""
+PLAYERS_MAX: Final = 20_000
+"""So many players are connected to one server, so that services still get in when more of them come."""
 
 _WRITERS: Final = ("table", "dealer", "rake", "settlement")
 _READERS: Final = (*_WRITERS, "cashier", "views", "replay")
@@ -65,6 +82,7 @@ _ANSWERS: Final[tuple[tuple[str, str, str, Mapping[str, str]], ...]] = (
     ("CASHIER", "cashier.house.*.operator.*", "OPERATORS", {}),
     ("CASHIER", "query.account.house.*.lobby.*", "PARTNERS", {}),
     ("CASHIER", "query.account.house.*.operator.*", "OPERATORS", {}),
+    ("CASHIER", "query.account.house.*.player.*", "PLAYERS", {}),
     ("VIEWS", "query.table.*.*.player.*", "PLAYERS", {}),
     ("VIEWS", "query.table.*.*.lobby.*", "PARTNERS", {}),
     ("VIEWS", "query.table.*.*.operator.*", "OPERATORS", {}),
@@ -80,22 +98,11 @@ _SHOWS: Final = (
     ("STORE", "entry.>", "CASHIER"),
     *(("VIEWS", "view.*.*.public", account) for account in ("PLAYERS", "PARTNERS", "OPERATORS")),
     ("DEALER", "view.*.*.player.*", "PLAYERS"),
+    ("CASHIER", "account.*", "PLAYERS"),
 )
 
-_PERMISSIONS: Final = {
-    "players": (
-        ["command.*.*.player.*", "query.*.*.*.player.*"],
-        ["view.*.*.public", "view.*.*.player.*"],
-    ),
-    "lobby": (
-        ["command.*.*.lobby.lobby", "cashier.house.*.lobby.lobby", "query.*.*.*.lobby.lobby"],
-        ["view.*.*.public"],
-    ),
-    "operator": (
-        ["command.*.*.operator.operator", "cashier.house.*.operator.operator", "query.*.*.*.operator.operator"],
-        ["view.*.*.public"],
-    ),
-}
+EVERY: Final = "*"
+"""In the place of a name: whoever it is."""
 
 
 def inbox_prefix(user: str) -> str:
@@ -103,12 +110,41 @@ def inbox_prefix(user: str) -> str:
     return f"_INBOX.{user}"
 
 
+def permissions(kind: ActorKind, name: str, inbox: str | None = None) -> dict[str, list[str]]:
+    """What somebody who is no service may publish and subscribe to, under one name; answers arrive at `inbox`.
+
+    It is the second fence: the account says what such people can do at all, this says who of them.
+    """
+    publish = [f"command.*.*.{kind}.{name}", f"query.*.*.*.{kind}.{name}"]
+    subscribe = ["view.*.*.public", f"{inbox_prefix(inbox or name)}.>"]
+    if kind == "player":
+        subscribe += [f"view.*.*.player.{name}", f"account.{name}"]
+    else:
+        publish += [f"cashier.house.*.{kind}.{name}"]
+    return {"publish": publish, "subscribe": subscribe}
+
+
 def accounts(passwords: Mapping[str, str]) -> dict[str, Any]:
-    """The `accounts` block of a server's configuration, for users with these passwords."""
-    block: dict[str, Any] = {account: {"users": [], "exports": [], "imports": []} for account in USERS.values()}
-    block["STORE"]["jetstream"] = "enabled"
+    """The `accounts` block of a server's configuration on one machine, for users with these passwords."""
+    block = offers()
     for user, account in USERS.items():
-        block[account]["users"].append(_user(user, passwords[user]))
+        block[account]["users"] = [{"user": user, "password": passwords[user], **_guest(user)}]
+    return block
+
+
+def _guest(user: str) -> dict[str, Any]:
+    """The fence around the users of one machine that are no services."""
+    kind = next((kind for kind, account in GUESTS.items() if account == USERS[user]), None)
+    if kind is None:
+        return {}
+    name = EVERY if kind == "player" else user
+    return {"permissions": permissions(kind, name, user)}
+
+
+def offers() -> dict[str, dict[str, Any]]:
+    """Every account with what it exports and imports, and no users yet."""
+    block: dict[str, dict[str, Any]] = {account: {"exports": [], "imports": []} for account in USERS.values()}
+    block["STORE"]["jetstream"] = "enabled"
     for owner, subject, account, local, extra in _services():
         block[owner]["exports"].append({"service": subject, "accounts": [account], **extra})
         imported = {"service": {"account": owner, "subject": subject}}
@@ -119,14 +155,6 @@ def accounts(passwords: Mapping[str, str]) -> dict[str, Any]:
     for each in block.values():
         each["exports"] = _merged(each["exports"])
     return block
-
-
-def _user(user: str, password: str) -> dict[str, Any]:
-    account: dict[str, Any] = {"user": user, "password": password}
-    if user in _PERMISSIONS:
-        publish, subscribe = _PERMISSIONS[user]
-        account["permissions"] = {"publish": publish, "subscribe": [*subscribe, f"{inbox_prefix(user)}.>"]}
-    return account
 
 
 def _services() -> Iterable[tuple[str, str, str, str, Mapping[str, str]]]:
@@ -150,7 +178,7 @@ def _services() -> Iterable[tuple[str, str, str, str, Mapping[str, str]]]:
         yield owner, subject, account, subject, extra
 
 
-def _merged(exports: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _merged(exports: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """One export per subject, naming all accounts that it is for."""
     by_subject: dict[str, dict[str, Any]] = {}
     for export in exports:

@@ -124,10 +124,10 @@ class Line:
 def options(settings: Settings, credentials: Credentials, line: Line) -> dict[str, Any]:
     """The options of a connection as the line's user, for `nats.connect` and `NatsBroker` alike.
 
-    Raises ValueError for a user whose password the credentials do not hold.
+    Raises ValueError for a user of whom the credentials hold nothing.
     """
-    if line.user not in credentials.passwords:
-        raise ValueError(f"{settings.credentials_file} has no password for the user {line.user!r}")
+    if line.user not in credentials.users:
+        raise ValueError(f"{settings.credentials_file} has neither a seed nor a password for the user {line.user!r}")
     wait_s = settings.reconnect_wait_ms / 1000
 
     def chosen(servers: Sequence[Server], _: Mapping[str, Any]) -> tuple[Server, float]:
@@ -135,8 +135,8 @@ def options(settings: Settings, credentials: Credentials, line: Line) -> dict[st
 
     return {
         "servers": _url(settings, credentials).split(","),
-        "user": line.user,
-        "password": credentials.passwords[line.user],
+        **credentials.proof(line.user),
+        **credentials.tls(),
         "name": f"croupier-{line.user}",
         "inbox_prefix": inbox_prefix(line.user),
         "error_cb": line.on_error,
@@ -160,7 +160,7 @@ def options(settings: Settings, credentials: Credentials, line: Line) -> dict[st
 async def connect(settings: Settings, credentials: Credentials, line: Line) -> Client:
     """Opens a connection as the line's user; raises `ConnectionError` if it is not there in time.
 
-    Raises ValueError for a user whose password the credentials do not hold.
+    Raises ValueError for a user of whom the credentials hold nothing.
     """
     try:
         async with asyncio.timeout(settings.connect_timeout_ms / 1000):
@@ -180,7 +180,7 @@ def _why(settings: Settings, credentials: Credentials, line: Line) -> str:
     """Why there was no connection in time."""
     url = _url(settings, credentials)
     if is_denied(line.last_error):
-        secret = f"the password in {settings.credentials_file}"
+        secret = f"the {'seed' if line.user in credentials.seeds else 'password'} in {settings.credentials_file}"
         return f"the server at {url} does not let in the user {line.user!r} with {secret}: {line.last_error}"
     waited_s = settings.connect_timeout_ms / 1000
     return f"no server at {url} let the user {line.user!r} in within {waited_s:g} s: {line.last_error}"

@@ -81,14 +81,12 @@ async def asking(where: Where, user: str, service: str) -> AsyncIterator[Client]
 
 @contextlib.asynccontextmanager
 async def connected(settings: Settings, user: str) -> AsyncIterator[Client]:
-    """A connection as one of the users whose password the credentials hold. Raises `CannotRead`."""
+    """A connection as one of the users that the credentials know. Raises `CannotRead`, or ValueError for another."""
     file, line = settings.credentials_file, Line(user)
     try:
         client = await connect(settings, Credentials.read(file), line)
     except (OSError, msgspec.MsgspecError) as error:
         raise CannotRead(f"no connection as {user!r} with the credentials in {file}: {error}") from error
-    except KeyError as error:
-        raise CannotRead(f"the credentials in {file} hold no password of user {user!r}") from error
     try:
         yield client
     except Unavailable as error:

@@ -57,7 +57,7 @@ async def test_wrong_and_missing_credentials(tmp_path: Path) -> None:
         file.write_text("{")
         assert (await _tried(settings)).startswith(f"{file} does not hold credentials: ")
         Credentials(url="", passwords={"rake": "x"}).write(file)
-        assert await _tried(settings) == f"{file} has no password for the user 'table'"
+        assert await _tried(settings) == f"{file} has neither a seed nor a password for the user 'table'"
         Credentials(url="", passwords={"table": "wrong"}).write(file)
         url = right.nats_url
         refused = f"the server at {url} does not let in the user 'table' with the password in {file}: "

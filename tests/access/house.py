@@ -1,0 +1,143 @@
+"""A house as it is deployed, on this machine: its folder, and a real server with `deploy/nats` as it is committed.
+
+Only what belongs to a place is put in: where the house's folder is, and free ports. For everybody who tests access.
+"""
+
+import os
+import signal
+import socket
+import subprocess
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from services.access.house import House
+from services.access.server_files import FOLDER, HOUSE, INCLUDED
+from services.bus.credentials import Credentials
+from services.bus.server import dies_with_parent, find_binary
+from services.bus.settings import Settings
+
+HOST: Final = "localhost"
+START_S_MAX: Final = 30.0
+_POLL_S: Final = 0.02
+
+
+class DeployedHouse:
+    """A house's folder and its running server. Made by `deployed_house`."""
+
+    def __init__(self, folder: Path, config: str = "server.conf") -> None:
+        self.house = House(folder / "house")
+        self.port, self.probe = free_ports(2)
+        self.config = folder / "conf" / config
+        self._folder = folder
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        """Where clients are told to go."""
+        return f"tls://{HOST}:{self.port}"
+
+    def credentials(self, user: str) -> Credentials:
+        """What a service of the house comes in with."""
+        return Credentials.read(self.house.folder / user / "credentials.json")
+
+    def settings(self, user: str) -> Settings:
+        """How a service, and no other, reaches the server."""
+        return Settings(nats_url=self.url, credentials_path=self.house.folder / user / "credentials.json")
+
+    def start(self) -> None:
+        """Writes what the server reads, starts it, and returns once it takes connections. Raises AssertionError."""
+        self.config.parent.mkdir(parents=True, exist_ok=True)
+        for file in FOLDER.glob("*.conf"):
+            (self.config.parent / file.name).write_text(self._placed(file.read_text()))
+        with (self._folder / "said").open("ab") as said:
+            self._process = subprocess.Popen(
+                [str(find_binary()), "-c", str(self.config)],
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=said,
+                start_new_session=True,
+                preexec_fn=dies_with_parent(signal.SIGKILL),  # noqa: PLW1509 - it calls nothing that takes a lock
+            )
+        self._until_well()
+
+    def reload(self) -> None:
+        """Has the server read its files again, and returns once it has."""
+        assert self._process is not None
+        before = self.said().count("Reloaded server configuration")
+        self._process.send_signal(signal.SIGHUP)
+        limit = time.monotonic() + START_S_MAX
+        while self.said().count("Reloaded server configuration") == before:
+            assert time.monotonic() < limit, self.said()
+            time.sleep(_POLL_S)
+
+    def stop(self) -> None:
+        """Ends the server, and returns once it has ended."""
+        if self._process is not None:
+            self._process.terminate()
+            self._process.wait(START_S_MAX)
+            self._process = None
+
+    def said(self) -> str:
+        """All that the server wrote."""
+        return (self._folder / "said").read_text(errors="replace")
+
+    def connections(self) -> list[dict[str, str]]:
+        """Who is connected, as its page for probes tells."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.probe}/connz?auth=1&limit=1024", timeout=5) as answer:
+            found: list[dict[str, str]] = msgspec.json.decode(answer.read())["connections"]
+        return found
+
+    def _placed(self, text: str) -> str:
+        """A file of `deploy/nats` for this folder and these ports."""
+        nats = self.house.nats
+        for there, here in (
+            (INCLUDED, os.path.relpath(nats, self.config.parent)),
+            (HOUSE, str(nats)),
+            ("store_dir: /data", f"store_dir: {self._folder / 'data'}"),
+            ("listen: 0.0.0.0:4222", f"listen: 127.0.0.1:{self.port}"),
+            ("http: 127.0.0.1:8222", f"http: 127.0.0.1:{self.probe}"),
+        ):
+            text = text.replace(there, here)
+        return text
+
+    def _until_well(self) -> None:
+        assert self._process is not None
+        limit = time.monotonic() + START_S_MAX
+        while time.monotonic() < limit:
+            assert self._process.poll() is None, self.said()
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{self.probe}/healthz", timeout=2):
+                    return
+            except OSError:
+                time.sleep(_POLL_S)
+        raise AssertionError(f"the server is not well: {self.said()}")
+
+
+@contextmanager
+def deployed_house(folder: Path) -> Iterator[DeployedHouse]:
+    """A house with its server, which has no streams yet: `make_streams(house.settings("deploy"))` creates them."""
+    deployed = DeployedHouse(folder)
+    deployed.house.make([HOST], deployed.url)
+    deployed.start()
+    try:
+        yield deployed
+    finally:
+        deployed.stop()
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports on which nobody listened a moment ago."""
+    held = [socket.socket() for _ in range(count)]
+    try:
+        for each in held:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in held]
+    finally:
+        for each in held:
+            each.close()
