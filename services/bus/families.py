@@ -24,13 +24,16 @@ class Family(msgspec.Struct, frozen=True, kw_only=True):
     labels: tuple[str, ...] = ()
 
     @property
+    def scraped(self) -> str:
+        """What it is called when it is scraped."""
+        return f"{self.name}_total" if self.kind == "counter" else self.name
+
+    @property
     def series(self) -> tuple[str, ...]:
         """What its series are called when they are scraped."""
-        if self.kind == "counter":
-            return (f"{self.name}_total",)
         if self.kind == "histogram":
             return (f"{self.name}_bucket", f"{self.name}_sum", f"{self.name}_count")
-        return (self.name,)
+        return (self.scraped,)
 
 
 def _counter(name: str, told: str, *labels: str) -> Family:

@@ -33,7 +33,9 @@ KINDS_SENT: Final = {
     "refused": "refusal",
     "ledger_refused": "refusal",
 }
-"""What a core message is by the first part of its subject; a view's last part tells whose it is."""
+"""What a core message is by the first part of its subject."""
+VIEW_PARTS: Final = 3
+"""After the first part of a public view's subject; that of a player's view has one more."""
 
 
 class Counting:
@@ -200,9 +202,9 @@ class ServiceMetrics(Measures):
 
     def sent(self, subject: str) -> None:
         """A core message is on its way."""
-        root, _, rest = subject.partition(".")
-        if root == "view":
-            kind = "public_view" if rest.endswith(".public") else "player_view"
+        root, *parts = subject.split(".")
+        if root == "view":  # a table or a player may be called anything: `player`, `public`
+            kind = "public_view" if len(parts) == VIEW_PARTS else "player_view"
         else:
             kind = KINDS_SENT.get(root, "other")
         self._count.sent.add(self._service, kind)

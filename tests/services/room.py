@@ -23,7 +23,7 @@ from services.bus.mailbox import Mailbox
 from services.bus.settings import Settings
 from services.bus.streams import REFUSALS
 from services.command_line.proof import replay_log
-from services.command_line.serve import SERVICES, room
+from services.command_line.serve import SERVICES, Build, room
 from services.replay.cards import HandKeys
 from services.replay.verification import Verification
 
@@ -123,8 +123,10 @@ class Room:
 
 
 @asynccontextmanager
-async def a_room(folder: Path, names: Sequence[str] = SERVICES) -> AsyncIterator[Room]:
-    """Runs services over a server of their own."""
-    settings = Settings(data_path=folder, rooms=(ROOM,))
-    async with room(settings, names) as running, AsyncExitStack() as stack:
+async def a_room(
+    folder: Path, names: Sequence[str] = SERVICES, http_port: int | None = None, builds: dict[str, Build] | None = None
+) -> AsyncIterator[Room]:
+    """Runs services over a server of their own; `builds` are other wirings than their own."""
+    settings = Settings(data_path=folder, rooms=(ROOM,), http_port=http_port)
+    async with room(settings, names, builds) as running, AsyncExitStack() as stack:
         yield Room(running, stack)

@@ -1,0 +1,162 @@
+"""How work is counted: by whom, under which labels, and what becomes of the rake of a cancelled hand."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+import msgspec
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from contracts.commands import Act, PauseTable
+from contracts.events.base import Event
+from contracts.events.rake import RakeTaken
+from contracts.events.table import HandEnded, HandVoided, TablePaused
+from contracts.games import Money
+from contracts.ledger import HOUSE
+from contracts.outcomes import Accepted, Outcome, Rejected
+from services.aggregate.ledger import Ledger
+from services.aggregate.table import Table
+from services.bus.families import BOUNDS_S, FAMILIES
+from services.bus.measures import Appended, Stopwatch
+from services.bus.metrics import Metrics
+from tests.services.room import CONFIG
+
+NOON: Final = datetime(2026, 3, 1, 12, tzinfo=UTC)
+ACT: Final = Act(id="a", hand=1, turn=7, action="fold")
+PAUSE: Final = PauseTable(id="p", reason="x")
+BUSY: Final = Rejected(code="busy", message="later")
+DONE: Final = Accepted(id="a", n=8, head="0" * 64)
+RAKE: Final = RakeTaken(schedule="s", version=1, players=2, base=900, computed=45, total=45, per_pot=(30, 15))
+VOIDED: Final = HandVoided(number=3, seats=(), last=None, started_at=NOON, voided_at=NOON, rake_returned=(30, 15))
+ENDED: Final = HandEnded(number=3, stacks=(), started_at=NOON, ended_at=NOON, rake=45)
+
+
+def shown(metrics: Metrics, name: str) -> dict[tuple[str, ...], float]:
+    """The series of a metric on the page, by the values of their labels in the order of their names."""
+    families = text_string_to_metric_families(metrics.page().body.decode())
+    samples = [sample for family in families for sample in family.samples if sample.name == name]
+    return {tuple(value for _, value in sorted(sample.labels.items())): sample.value for sample in samples}
+
+
+def table(money: Money = "real", currency: str = "USD") -> Table:
+    return Table(room="main", id="T1", config=msgspec.structs.replace(CONFIG, money=money, currency=currency))
+
+
+def stored(state: Any, *events: Event, waited_s: float | None = 0.5) -> Appended:
+    tag = str(events[-1].__struct_config__.tag)
+    return Appended(state, events, tag, "debt", took_s=0.002, waited_s=waited_s)
+
+
+def test_the_rake_of_a_cancelled_hand_is_taken_and_returned() -> None:
+    """R121: what the house keeps is the one without the other, for each kind of money and currency by itself."""
+    metrics = Metrics()
+    rake, dealt = metrics.of("rake"), metrics.of("table")
+    rake.appended(stored(table(), RAKE))
+    dealt.appended(stored(table(), VOIDED))
+    rake.appended(stored(table(), RAKE))
+    dealt.appended(stored(table(), ENDED))
+    rake.appended(stored(table("play", "EUR"), RAKE))
+    assert shown(metrics, "croupier_rake_chips_total") == {
+        ("USD", "real", "main"): 90,
+        ("EUR", "play", "main"): 45,
+    }
+    assert shown(metrics, "croupier_rake_returned_chips_total") == {("USD", "real", "main"): 45}
+    assert shown(metrics, "croupier_hands_voided_total") == {("main",): 1}
+    assert shown(metrics, "croupier_hands_ended_total") == {("main",): 1}
+
+
+def test_a_commit_of_a_ledger_is_counted_in_the_house_and_plays_no_hand() -> None:
+    metrics = Metrics()
+    metrics.of("cashier").appended(stored(Ledger(room=HOUSE, id="real-USD"), TablePaused(), waited_s=None))
+    assert shown(metrics, "croupier_commits_total") == {("table_paused", HOUSE, "cashier"): 1}
+    assert shown(metrics, "croupier_cause_to_commit_seconds_count") == {}
+    assert shown(metrics, "croupier_append_seconds_count") == {("cashier",): 1}
+    assert shown(metrics, "croupier_hands_started_total") == {}
+
+
+@pytest.mark.parametrize(
+    ("command", "outcome", "labels", "timed"),
+    [
+        (ACT, DONE, ("", "act", "accepted"), 1),
+        (PAUSE, BUSY, ("busy", "pause_table", "rejected"), 1),
+        (None, Rejected(code="malformed", message="?"), ("malformed", "unreadable", "rejected"), 1),
+        (ACT, None, ("", "act", "dropped"), 0),
+    ],
+)
+def test_a_command_is_counted_by_what_became_of_it(
+    command: object, outcome: Outcome | None, labels: tuple[str, ...], timed: int
+) -> None:
+    """Nobody waits for the answer to a command that was dropped: it has no latency."""
+    metrics = Metrics()
+    metrics.of("table").answered("main", command, outcome, 0.003)
+    assert shown(metrics, "croupier_commands_total") == {(*labels, "main", "table"): 1}
+    assert sum(shown(metrics, "croupier_command_seconds_count").values()) == timed
+
+
+@pytest.mark.parametrize(
+    ("subject", "kind"),
+    [
+        ("view.main.T1.public", "public_view"),
+        ("view.main.T1.player.public", "player_view"),
+        ("view.main.player.public", "public_view"),
+        ("account.ann", "account_view"),
+        ("_R_.x.y", "answer"),
+        ("_INBOX.lobby.x", "answer"),
+        ("heads.table.main.T1", "head"),
+        ("ledger_heads.cashier.house.real-USD", "head"),
+        ("refused.main.T1", "refusal"),
+        ("ledger_refused.house.real-USD", "refusal"),
+        ("anything", "other"),
+    ],
+)
+def test_a_message_is_counted_by_what_it_is(subject: str, kind: str) -> None:
+    """A player may be called `public`."""
+    metrics = Metrics()
+    metrics.of("views").sent(subject)
+    assert shown(metrics, "croupier_messages_sent_total") == {(kind, "views"): 1}
+
+
+def test_two_processes_in_one_interpreter_count_apart() -> None:
+    one, other = Metrics(), Metrics()
+    one.of("table").swept("main")
+    assert shown(one, "croupier_sweep_debts_total") == {("main", "table"): 1}
+    assert shown(other, "croupier_sweep_debts_total") == {}
+
+
+def test_what_may_never_happen_is_there_with_0_from_the_start() -> None:
+    """A series that begins with 1 shows no rise."""
+    metrics = Metrics()
+    metrics.of("table").begins(["main", "high"])
+    for name in ("croupier_conflicts_total", "croupier_sweep_debts_total"):
+        assert shown(metrics, name) == {("main", "table"): 0, ("high", "table"): 0}
+    assert shown(metrics, "croupier_appends_failed_total") == {("table",): 0}
+
+
+async def test_an_append_is_timed_and_so_is_what_waited_for_it() -> None:
+    """Clocks of two machines differ: what seems to come before its cause took no time."""
+    now = [NOON]
+    watch = Stopwatch(lambda: now[0], NOON - timedelta(seconds=2))
+    early = Stopwatch(lambda: now[0], NOON + timedelta(seconds=9))
+    now[0] = NOON + timedelta(seconds=1)
+    took_s, waited_s = watch.read()
+    assert 0 <= took_s < 1
+    assert waited_s == 3.0
+    metrics = Metrics()
+    metrics.of("table").appended(Appended(table(), (TablePaused(),), "table_paused", "command", *early.read()))
+    assert shown(metrics, "croupier_cause_to_commit_seconds_sum") == {("command", "main", "table"): 0}
+    assert Stopwatch(lambda: now[0], None).read()[1] is None
+
+
+def test_every_metric_says_its_unit_and_has_only_labels_of_closed_lists() -> None:
+    closed = {
+        *("service", "room", "command", "query", "outcome", "code", "fact", "cause", "money", "currency", "log"),
+        *("reason", "kind", "part", "version", "rules"),
+    }
+    assert len(FAMILIES) == len({family.name for family in FAMILIES})
+    for family in FAMILIES:
+        assert family.name.startswith("croupier_"), family.name
+        assert family.help.endswith("."), family.name
+        assert set(family.labels) <= closed, family.name
+        if family.kind == "histogram":
+            assert family.name.endswith("_seconds")
+    assert list(BOUNDS_S) == sorted(BOUNDS_S)
