@@ -7,6 +7,8 @@ import msgspec
 from nats.aio.msg import Msg
 
 from services.bus.log import Conflict, InDoubt, Refused, Stored, Unavailable
+from services.bus.tracing import header_in
+from services.bus.wire import plain_headers
 
 CONFLICT: Final = 10071
 CONTESTED: Final = 10164
@@ -50,6 +52,7 @@ class _Message(msgspec.Struct):
     subject: str
     time: datetime
     data: bytes = b""
+    hdrs: bytes = b""
 
 
 class _Got(msgspec.Struct):
@@ -114,6 +117,7 @@ def stored(message: Msg) -> Stored:
         headers["Nats-Subject"],
         message.data,
         datetime.fromisoformat(headers["Nats-Time-Stamp"]),
+        trace=header_in(headers),
     )
 
 
@@ -131,7 +135,8 @@ def message_in(answer: bytes) -> Stored | None:
     got = _got.decode(answer)
     if got.message is not None:
         found = got.message
-        return Stored(found.seq, found.subject, found.data, found.time)
+        trace = header_in(plain_headers(found.hdrs)) if found.hdrs else ""
+        return Stored(found.seq, found.subject, found.data, found.time, trace=trace)
     if got.error is not None and got.error.err_code == NO_MESSAGE:
         return None
     raise Unavailable(got.error.description if got.error else "the answer has neither message nor error")

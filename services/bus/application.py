@@ -22,12 +22,13 @@ from services.bus.credentials import Credentials
 from services.bus.faults import EXIT, exit_code, sentence
 from services.bus.follower import Follower, TableFollower
 from services.bus.framework import App, Broker
-from services.bus.gate import Gate
+from services.bus.gate import Gate, player_of
 from services.bus.jetstream import JetStreamLog
 from services.bus.log import Log, Refused, Unavailable
-from services.bus.loop import Loop, Role, TableLoop, TableRole
+from services.bus.loop import Loop, TableLoop
 from services.bus.outbox import Outbox
 from services.bus.process import Process
+from services.bus.role import Role, TableRole
 from services.bus.stall import StallGuard, caught_up
 
 logger: Final = structlog.get_logger(__name__)
@@ -59,6 +60,7 @@ class Service:
         self.guard = StallGuard(self._ping)
         self.measures = process.metrics.of(user)
         self.random = SystemRandom()
+        self.tracer = process.tracing.of(user)
         self._hooks: list[Callable[[], contextlib.AbstractAsyncContextManager[None]]] = []
         self.gate = Gate(self.publish, lambda: self.guard.stalled)
         self.broker = Broker(self._open, self.gate)
@@ -136,7 +138,8 @@ class Service:
             message = self.broker.context.get_local("message").raw_message
             if self.guard.stalled:
                 return
-            handle(message.subject, message.reply, body)
+            with self.tracer.received(message.headers, trusted=not player_of(message.subject)):
+                handle(message.subject, message.reply, body)
 
         return handler
 
@@ -155,11 +158,7 @@ class Service:
 
     async def _ping(self) -> None:
         if self.client is not None:
-            await caught_up(self.client, self._broken, self._unhandled)
-
-    def _unhandled(self) -> int:
-        """How many requests have been read and not been handled yet."""
-        return self.gate.waiting
+            await caught_up(self.client, self._broken, lambda: self.gate.waiting)
 
     async def _open(self) -> Client:
         settings = self.process.settings
@@ -294,4 +293,5 @@ def loop_over[S: State, C: Chained, E: Event, K: Caused](
         random=service.random,
         nudged=service.process.settings.nudges,
         measures=service.measures,
+        tracer=service.tracer,
     )

@@ -13,6 +13,7 @@ from contracts.outcomes import Accepted, Allowed, Rejected
 from contracts.subjects import CommandSubject
 from services.aggregate.table import Table
 from services.bus.aggregates import State
+from services.bus.tracing import NOTHING, Span
 
 WAITED: Final = "Something else has to be written first; send the same command again."
 TOO_MUCH: Final = "Too many commands wait here; send the same command again."
@@ -54,7 +55,10 @@ class Rules[S: State, E: Event, K: Caused](msgspec.Struct, frozen=True):
 
 
 class Request[K: Caused](msgspec.Struct, frozen=True):
-    """A command as it arrived; `since` is the loop time, `stalls` how often the process had stood still by then."""
+    """A command as it arrived; `since` is the loop time, `stalls` how often the process had stood still by then.
+
+    `span` is its way to the answer.
+    """
 
     subject: str
     reply: str
@@ -63,6 +67,7 @@ class Request[K: Caused](msgspec.Struct, frozen=True):
     cause: K
     since: float
     stalls: int
+    span: Span = NOTHING
 
 
 def busy(cause: Caused, message: str = WAITED) -> Rejected:

@@ -1,7 +1,7 @@
 """The way of a command: in at a subject, held while it must be, decided at the log's tail, answered once (DESIGN 4)."""
 
 import asyncio
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable
 from typing import Final
 
@@ -24,6 +24,8 @@ from services.bus.log import Refused, Unavailable
 from services.bus.loop import Loop
 from services.bus.refused import as_kept
 from services.bus.replica import Replica
+from services.bus.spans import note_command, note_outcome, of_command
+from services.bus.waiting import Waiting
 
 logger: Final = structlog.get_logger(__name__)
 
@@ -31,12 +33,6 @@ HOLD_S: Final = 2.0
 """How long a command waits for what another service owes, before it is `busy`."""
 SILENCE_S: Final = 1.5
 """A command that waits longer than this has the log read: a fact may have been lost."""
-WAITING_MAX: Final = 256
-"""So many commands wait at one table; the next is `busy` at once."""
-PLAYER_WAITING_MAX: Final = 4
-"""So many of one player at one table: who floods is `busy`, and the others at the table are served."""
-PROCESS_WAITING_MAX: Final = 4096
-"""So many at all tables of a process."""
 EXPIRY_S: Final = 0.25
 """How often commands are looked for that have waited too long."""
 TRIES_MAX: Final = 20
@@ -71,10 +67,9 @@ class Desk[S: State, C: Chained, E: Event, K: Caused]:
         self.publish = publish
         self.stalls = stalls
         self.measures = loop.measures
-        self.measures.waits(lambda: self.waiting)
-        self.waiting = 0
+        self.waiting = Waiting()
+        self.measures.waits(lambda: self.waiting.count)
         self._queues: dict[tuple[str, str], deque[Request[K]]] = {}
-        self._of: Counter[tuple[str, str, str]] = Counter()
         self._tasks: set[asyncio.Task[None]] = set()
         self._expiring: asyncio.Task[None] | None = None
         self._closing = False
@@ -86,13 +81,17 @@ class Desk[S: State, C: Chained, E: Event, K: Caused]:
             misnamed.answer(self.publish, subject, reply, self._id_of(body, arrived))
         if address is None or self._closing:
             return
+        span = of_command(self.loop.tracer, self.of, address.room, address.table, address.kind)
         cause = self.rules.cause(Actor(kind=address.kind, name=address.name), arrived, body)
         if isinstance(cause, Rejected):
-            self.measures.answered(address.room, None, cause, 0.0)
-            self._refuse(subject, reply, body, arrived, address, cause)
+            with span:
+                note_outcome(span, cause)
+                self.measures.answered(address.room, None, cause, 0.0)
+                self._refuse(subject, reply, body, arrived, address, cause)
             return
+        note_command(span, cause)
         since = asyncio.get_running_loop().time()
-        self._queue(Request(subject, reply, body, address, cause, since, self.stalls()))
+        self._queue(Request(subject, reply, body, address, cause, since, self.stalls(), span))
 
     def _id_of(self, body: bytes, arrived: Instant) -> str:
         read = self.rules.cause(NOBODY, arrived, body)
@@ -109,8 +108,8 @@ class Desk[S: State, C: Chained, E: Event, K: Caused]:
     def _queue(self, request: Request[K]) -> None:
         key = (request.address.room, request.address.table)
         queue = self._queues.get(key)
-        if self._is_full(request.address, queue):
-            # Not kept among the refusals: a flood must not become a flood of writes.
+        if self.waiting.is_full(request.address, len(queue or ())):
+            # Not kept among the refusals, nor among the spans: a flood must not become a flood of writes.
             full = busy(request.cause, TOO_MUCH)
             self.measures.answered(request.address.room, request.cause.command, full, 0.0)
             self.publish(request.reply, encode(full))
@@ -121,24 +120,9 @@ class Desk[S: State, C: Chained, E: Event, K: Caused]:
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
         queue.append(request)
-        self._of[_player(request.address)] += 1
-        self.waiting += 1
+        self.waiting.comes(request.address)
         if self._expiring is None or self._expiring.done():
             self._expiring = asyncio.create_task(self._expire(), name="desk-expiry")
-
-    def _is_full(self, address: CommandSubject, queue: deque[Request[K]] | None) -> bool:
-        return (
-            self.waiting >= PROCESS_WAITING_MAX
-            or (queue is not None and len(queue) >= WAITING_MAX)
-            or (address.kind == "player" and self._of[_player(address)] >= PLAYER_WAITING_MAX)
-        )
-
-    def _leaves(self, request: Request[K]) -> None:
-        player = _player(request.address)
-        self.waiting -= 1
-        self._of[player] -= 1
-        if not self._of[player]:
-            del self._of[player]
 
     async def _expire(self) -> None:
         """Tells commands `busy` that have waited too long behind another: that one's append may be in doubt."""
@@ -149,29 +133,35 @@ class Desk[S: State, C: Chained, E: Event, K: Caused]:
                 while len(queue) > 1 and queue[1].since < oldest:
                     request = queue[1]
                     del queue[1]
-                    self._leaves(request)
-                    self._answer(request, busy(request.cause))
+                    self.waiting.leaves(request.address)
+                    with request.span:
+                        self._answer(request, busy(request.cause))
 
     async def _drain(self, key: tuple[str, str], queue: deque[Request[K]]) -> None:
         while queue:
             request = queue[0]
-            try:
-                outcome = await self._outcome(request)
-            except (Refused, Unavailable) as error:
-                logger.warning("log_unavailable", **self._named(key, request), error=str(error))
-                outcome = busy(request.cause)
-            except StoodStill:
-                logger.warning("command_dropped", **self._named(key, request))
-                outcome = None
-            except Exception:  # a fault in one command must not stop a table; the command gets no answer
-                logger.exception("command_failed", **self._named(key, request))
-                outcome = None
-            queue.popleft()
-            self._leaves(request)
-            self._answer(request, outcome)
+            with request.span:
+                outcome = await self._outcome_or_none(request)
+                queue.popleft()
+                self.waiting.leaves(request.address)
+                self._answer(request, outcome)
             if isinstance(outcome, Accepted):
                 await self._pay(key)
         del self._queues[key]
+
+    async def _outcome_or_none(self, request: Request[K]) -> Outcome | None:
+        """What becomes of a command; None where it gets no answer."""
+        named = self._named((request.address.room, request.address.table), request)
+        try:
+            return await self._outcome(request)
+        except (Refused, Unavailable) as error:
+            logger.warning("log_unavailable", **named, error=str(error))
+            return busy(request.cause)
+        except StoodStill:
+            logger.warning("command_dropped", **named)
+        except Exception:  # a fault in one command must not stop a table
+            logger.exception("command_failed", **named)
+        return None
 
     async def _pay(self, key: tuple[str, str]) -> None:
         """What the table service owes after its own commit, once the answer is out."""
@@ -249,7 +239,9 @@ class Desk[S: State, C: Chained, E: Event, K: Caused]:
         at, sequence = self.loop.follower.clock.now(), replica.sequence
         if not self.loop.follower.clock.trusted(state.at):
             return busy(cause)
+        began = self.loop.tracer.now()
         decision = self.rules.decide(state, cause, at)
+        self.loop.tracer.done("decide", began)
         if not isinstance(decision, Rejected):
             head = await self.loop.append(replica, decision, at, cause)
             return Accepted(id=cause.command.id, n=head.n, head=head.hash) if head is not None else None
@@ -276,11 +268,10 @@ class Desk[S: State, C: Chained, E: Event, K: Caused]:
         """Answers a command; one that was dropped is only counted."""
         took_s = asyncio.get_running_loop().time() - request.since
         self.measures.answered(request.address.room, request.cause.command, outcome, took_s)
-        if outcome is None:
-            return
+        note_outcome(request.span, outcome)
         if isinstance(outcome, Rejected):
             self._refuse(request.subject, request.reply, request.body, request.cause.arrived, request.address, outcome)
-        else:
+        elif outcome is not None:
             self.publish(request.reply, encode(outcome))
 
     def _refuse(
@@ -289,10 +280,6 @@ class Desk[S: State, C: Chained, E: Event, K: Caused]:
         refusal = as_kept(subject, arrived, body, outcome)
         self.publish(subjects.refused(address.room, address.table, self.of.archive.roots), encode(refusal))
         self.publish(reply, encode(outcome))
-
-
-def _player(address: CommandSubject) -> tuple[str, str, str]:
-    return address.room, address.table, f"{address.kind}.{address.name}"
 
 
 TableDesk = Desk[Table, Commit, AnyEvent, Cause]

@@ -27,6 +27,7 @@ from services.bus.mailbox import Mailbox, NoAnswer, NobodyThere, NotSent, Sink
 from services.bus.patience import Patience
 from services.bus.settings import Settings
 from services.bus.subscribed import Subscribed
+from services.bus.tracing import carrying
 
 _encode: Final = msgspec.json.Encoder().encode
 
@@ -69,11 +70,11 @@ class JetStreamLog:
         subject, guard = subjects.guarded(room, table, service, fact, self.archive.roots)
         if len(data) > COMMIT_BYTES_MAX:
             raise Refused(f"a commit of {len(data)} bytes is larger than {COMMIT_BYTES_MAX}")
-        headers = {
+        headers = carrying({
             "Nats-Expected-Stream": self.archive.log,
             "Nats-Expected-Last-Subject-Sequence": str(expected),
             "Nats-Expected-Last-Subject-Sequence-Subject": guard,
-        }
+        })  # fmt: skip
         try:
             sequence = await self._appended(subject, data, headers)
         except (Refused, InDoubt) as error:

@@ -26,7 +26,8 @@ class Stored(msgspec.Struct, frozen=True, gc=False):
 
     `subject` is the one it is stored at (`table....`), however it was read. `time` is when the server stored
     it (UTC), none in a log that knows no time. `previous`, told of followed messages alone, is the sequence of the
-    last one before it on the same subject, 0 for none: who has not read up to there has missed something.
+    last one before it on the same subject, 0 for none: who has not read up to there has missed something. `trace` is
+    the `traceparent` that was sent with it, if any: it lies beside the message and is no part of the log.
     """
 
     sequence: int
@@ -34,6 +35,7 @@ class Stored(msgspec.Struct, frozen=True, gc=False):
     data: bytes
     time: datetime | None
     previous: int = 0
+    trace: str = ""
 
 
 type Heads = dict[int, Sha256]

@@ -10,6 +10,7 @@ import msgspec
 import structlog
 
 from services.bus.settings import Settings
+from services.bus.tracing import named
 
 SELDOM_S: Final = 1.0
 
@@ -56,6 +57,7 @@ def configure(settings: Settings) -> None:
     level = logging.getLevelNamesMapping()[settings.log_level.upper()]
     shared: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,
+        named,
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.format_exc_info,

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from random import Random
 from typing import Final
 
-import msgspec
 import structlog
 
 from contracts import subjects
@@ -16,19 +15,20 @@ from contracts.data import Instant
 from contracts.events import AnyEvent, Event
 from contracts.subjects import read_commit
 from services.aggregate.table import Table
-from services.bus.aggregates import Aggregate, Chained, State
+from services.bus.aggregates import Chained, State
 from services.bus.asked import Caused
 from services.bus.follower import Follower
 from services.bus.log import Conflict, Following, InDoubt, Log, Refused, Stored, Unavailable
 from services.bus.measures import UNMEASURED, Appended, By, Measures, Stopwatch
 from services.bus.owing import owed_since
 from services.bus.replica import Gap, Pending, Replica
+from services.bus.role import Role
+from services.bus.spans import note_commit, of_debt
+from services.bus.tracing import UNTRACED, Tracer, current
 from services.bus.vouching import Vouching
 
 logger: Final = structlog.get_logger(__name__)
 
-type Owes[S, E] = Callable[[S, Instant], tuple[E, ...]]
-type Seen[S: State, C: Chained] = Callable[[Replica[S, C], C], None]
 type Publish = Callable[[str, bytes], None]
 
 SWEEP_S: Final = 0.25
@@ -40,22 +40,6 @@ CONFLICTS_MAX: Final = 3
 RETRY_S: Final = 0.05
 RETRY_S_MAX: Final = 1.0
 CLOSE_S: Final = 5.0
-
-
-class Role[S: State, C: Chained, E: Event, K](msgspec.Struct, frozen=True):
-    """What a service is on the bus: at what, the events it `owes` by its pure decider, and the facts it `answers`.
-
-    `answers` name facts, `table.street_closed` and the like, after which the service may owe something. `appended` is
-    told of each of its own commits once it is acknowledged: what leaves the log begins there. `owing` says whether a
-    service owes something whose debts do not follow from this aggregate's own state alone; the sweep asks it then.
-    """
-
-    of: Aggregate[S, C, E, K]
-    service: str
-    owes: Owes[S, E]
-    answers: tuple[str, ...]
-    appended: Seen[S, C] | None = None
-    owing: Callable[[S, Instant], bool] | None = None
 
 
 class Loop[S: State, C: Chained, E: Event, K: Caused]:
@@ -74,6 +58,7 @@ class Loop[S: State, C: Chained, E: Event, K: Caused]:
         random: Random,
         nudged: bool = True,
         measures: Measures = UNMEASURED,
+        tracer: Tracer = UNTRACED,
     ) -> None:
         self.of = role.of
         self.service = role.service
@@ -81,6 +66,8 @@ class Loop[S: State, C: Chained, E: Event, K: Caused]:
         self.answers = role.answers if nudged else ()
         self.appended = role.appended
         self.owing = role.owing
+        self.causes = role.causes
+        self.tracer = tracer
         self.follower = follower
         self.log = log
         self.publish = publish
@@ -158,12 +145,14 @@ class Loop[S: State, C: Chained, E: Event, K: Caused]:
         """
         conflicts = 0
         while not self._closing.is_set() and self.is_owing(replica) and conflicts < CONFLICTS_MAX:
-            at = self.follower.clock.now()
+            at, began = self.follower.clock.now(), self.tracer.now()
             events = self.owes(replica.state, at)
             if not events:
                 return
-            if await self.append(replica, events, at) is None:
-                conflicts += 1
+            with of_debt(self.tracer, replica, self.causes, began):
+                self.tracer.done("owes", began)
+                if await self.append(replica, events, at) is None:
+                    conflicts += 1
 
     def is_owing(self, replica: Replica[S, C]) -> bool:
         """Whether the service owes something at this table now, and may append it."""
@@ -185,6 +174,13 @@ class Loop[S: State, C: Chained, E: Event, K: Caused]:
         nothing and the commit cannot be in it, `Unavailable` where the log cannot be read.
         """
         commit = self.of.commit_of(replica.state, self.service, events, at, cause)
+        with self.tracer.span("append", after=(replica.trace,), kind="sends") as span:
+            note_commit(span, self.of, replica.state, commit, cause)
+            head = await self._appended(replica, commit, cause)
+            span.note(outcome="appended" if head is not None else "conflict")
+        return head
+
+    async def _appended(self, replica: Replica[S, C], commit: C, cause: K | None) -> Head | None:
         data = encode(commit)
         pending = Pending(commit.n, digest(data))
         since = cause.arrived if cause is not None else owed_since(replica, self.service)
@@ -227,7 +223,8 @@ class Loop[S: State, C: Chained, E: Event, K: Caused]:
             else:
                 self._append_s += (clock.time() - began - self._append_s) / 8
                 subject = subjects.guarded(room, table, self.service, fact, self.of.archive.roots).subject
-                self.follower.take_own(replica, commit, Stored(sequence, subject, data, None))
+                stored = Stored(sequence, subject, data, None, trace=current.get().header)
+                self.follower.take_own(replica, commit, stored)
                 return True
             if pending.landed is not None:
                 return pending.landed
@@ -294,4 +291,3 @@ class Loop[S: State, C: Chained, E: Event, K: Caused]:
 
 
 TableLoop = Loop[Table, Commit, AnyEvent, Cause]
-TableRole = Role[Table, Commit, AnyEvent, Cause]

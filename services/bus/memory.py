@@ -17,6 +17,7 @@ from contracts.commit import Head
 from contracts.subjects import ANY, Guarded
 from services.bus.archives import OF_TABLES, Archive
 from services.bus.log import COMMIT_BYTES_MAX, Conflict, Heads, Refused, Stored
+from services.bus.tracing import current
 
 _sequence: Final = attrgetter("sequence")
 
@@ -156,9 +157,9 @@ class MemoryLog:
         if last != expected:
             raise Conflict(f"{address.guard}: expected sequence {expected}, found {last}")
         before = _last(self._facts[address.subject])
-        message = Stored(
-            len(self.messages) + 1, address.subject, data, None, before.sequence if before is not None else 0
-        )
+        previous = before.sequence if before is not None else 0
+        trace = current.get().header
+        message = Stored(len(self.messages) + 1, address.subject, data, None, previous, trace)
         self.messages.append(message)
         found.append(message)
         self._facts[address.subject].append(message)

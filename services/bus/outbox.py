@@ -7,6 +7,8 @@ from typing import Final
 import structlog
 from nats.aio.client import Client
 
+from services.bus.tracing import carried
+
 logger: Final = structlog.get_logger(__name__)
 
 MESSAGES_MAX: Final = 100_000
@@ -19,7 +21,7 @@ class Outbox:
 
     def __init__(self, client: Client) -> None:
         self._client = client
-        self._messages: deque[tuple[str, bytes]] = deque()
+        self._messages: deque[tuple[str, bytes, dict[str, str] | None]] = deque()
         self._bytes = 0
         self._sending: asyncio.Task[None] | None = None
         self.dropped = 0
@@ -30,7 +32,7 @@ class Outbox:
             self.dropped += 1
             logger.error("message_dropped", subject=subject, waiting=len(self._messages), bytes=self._bytes)
             return
-        self._messages.append((subject, data))
+        self._messages.append((subject, data, carried()))
         self._bytes += len(data)
         if self._sending is None:
             self._sending = asyncio.get_running_loop().create_task(self._send(), name="outbox")
@@ -42,10 +44,10 @@ class Outbox:
 
     async def _send(self) -> None:
         while self._messages:
-            subject, data = self._messages.popleft()
+            subject, data, headers = self._messages.popleft()
             self._bytes -= len(data)
             try:
-                await self._client.publish(subject, data)
+                await self._client.publish(subject, data, headers=headers)
             except Exception as error:  # noqa: BLE001 - whoever misses the message asks again
                 logger.warning("message_not_sent", subject=subject, error=repr(error))
         self._sending = None

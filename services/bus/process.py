@@ -22,6 +22,7 @@ from services.bus.loop import AUDIT_S
 from services.bus.metrics import Metrics
 from services.bus.settings import Settings
 from services.bus.streams import StreamDiffers
+from services.bus.tracing import tracing_of
 
 logger: Final = structlog.get_logger(__name__)
 
@@ -44,6 +45,7 @@ class Process:
         self.metrics = Metrics()
         self.gauges = Gauges(self, self.metrics.waiting)
         self.metrics.registry.register(self.gauges)
+        self.tracing = tracing_of(settings)
         self.follower: TableFollower | None = None
         self.beside: list[Follower[Any, Any]] = []
         """Folds of other aggregates, which single services keep."""
@@ -56,7 +58,7 @@ class Process:
         self._starting = asyncio.Lock()
         self._logs: list[JetStreamLog] = []
         self._watching: tuple[asyncio.Task[None], ...] = ()
-        self._door: Door | None = None
+        self._opened = False
 
     def when_ended(self, tell: Callable[[str], None]) -> None:
         """Calls `tell` with the reason when the process has nothing left to do."""
@@ -72,19 +74,23 @@ class Process:
 
     @contextlib.asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
-        """Answers probes from the first service's start to its end, where the settings say at which port.
+        """Answers probes from the first service's start to its end, where the settings say at which port; sends traces.
 
         Raises OSError where the port is taken.
         """
-        if self._door is not None or self.settings.http_port is None:
+        if self._opened:
             yield
             return
-        self._door = Door(self.live, self.ready, {"/metrics": self.metrics.page})
+        self._opened = True
         try:
-            async with self._door.at(self.settings.http_host, self.settings.http_port):
+            async with contextlib.AsyncExitStack() as stack:
+                stack.push_async_callback(self.tracing.close)
+                if self.settings.http_port is not None:
+                    door = Door(self.live, self.ready, {"/metrics": self.metrics.page})
+                    await stack.enter_async_context(door.at(self.settings.http_host, self.settings.http_port))
                 yield
         finally:
-            self._door = None
+            self._opened = False
 
     def live(self) -> Live:
         """Whether the process can still get well by itself."""

@@ -38,6 +38,8 @@ class Replica[S: State, C: Chained]:
     `halted` says why nothing folds any more. `strays` counts messages that are not part of the log, by kind. `debt` is
     what the state owes, `since` the loop time at which it was last changed.
 
+    `trace` is the `traceparent` that came with the commit of `held`, if any.
+
     `known` are heads that the chain has still to pass. `held` is the last commit that was folded and fitted, `last` the
     SHA-256 of the message at `sequence`: by them it is found out that the log is not what it was. `asked` says whether
     the published heads have been read, `epoch` counts how often the whole log was read again.
@@ -54,6 +56,7 @@ class Replica[S: State, C: Chained]:
         self.known: Heads = {}
         self.held: Head | None = None
         self.last: Sha256 | None = None
+        self.trace = ""
         self.asked = False
         self.epoch = 0
         self.turnstiles: dict[str, asyncio.Lock] = {}
@@ -98,7 +101,7 @@ class Replica[S: State, C: Chained]:
             return
         self.state, self.sequence, self.known = fresh.state, fresh.sequence, fresh.known
         self.held, self.last, self.debt, self.since = fresh.held, fresh.last, fresh.debt, fresh.since
-        self.halted = None
+        self.trace, self.halted = fresh.trace, None
         say_resumed(self.of, self.state)
         self.wake()
 
@@ -156,6 +159,7 @@ class Replica[S: State, C: Chained]:
         if self.halted is not None:
             return
         self.held = Head(n=commit.n, hash=self.state.head)
+        self.trace = stored.trace
         self.debt = owed
         self.since = asyncio.get_running_loop().time()
         for pending in self._pending:

@@ -74,6 +74,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     http_port: int | None = None
     """Where probes find `/live` and `/ready`; none: nowhere."""
     http_host: str = "0.0.0.0"  # noqa: S104 - probes come from outside; what is said there is no secret
+    otlp_url: str | None = None
+    """The collector that takes traces over OTLP/HTTP (`http://collector:4318`); none: there are no traces."""
+    trace_ratio: float = 1.0
+    """How many of the traces that begin here, or that a player names, are recorded: 0.01 is one in a hundred."""
     log_level: Literal["debug", "info", "warning", "error", "critical"] = "info"
     log_to: Literal["stdout", "stderr"] = "stderr"
 
@@ -100,6 +104,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             raise ValueError(f"a room's name has letters, digits, - and _, 40 at most: not {said}")
         if self.master_keys is not None and self.master_keys_path is not None:
             raise ValueError("the master keys are in the environment or in a file, not both")
+        if not 0 <= self.trace_ratio <= 1:
+            raise ValueError(f"trace_ratio must be from 0 to 1, not {self.trace_ratio}")
+        if self.otlp_url is not None and not self.otlp_url.startswith(("http://", "https://")):
+            raise ValueError(f"otlp_url must begin with http:// or https://, not {self.otlp_url!r}")
         for name in self.__struct_fields__:
             value = getattr(self, name)
             if isinstance(value, int) and not isinstance(value, bool) and value < 1:

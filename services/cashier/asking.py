@@ -5,6 +5,7 @@ Whoever wants a command says so every time it looks. Nobody waits for the answer
 
 import asyncio
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf
 from typing import Final, Protocol
@@ -15,6 +16,7 @@ import structlog
 from contracts.codec import decode_outcome
 from contracts.outcomes import Rejected
 from services.bus.mailbox import NoAnswer, NobodyThere, NotSent
+from services.bus.tracing import carried
 
 logger: Final = structlog.get_logger(__name__)
 
@@ -40,7 +42,7 @@ class Answer(Protocol):
 class Way(Protocol):
     """How a command gets to a table, and its answer back: `Mailbox`, or whatever stands for it."""
 
-    async def ask(self, subject: str, data: bytes, timeout_s: float, /) -> Answer:
+    async def ask(self, subject: str, data: bytes, timeout_s: float, headers: Mapping[str, str] | None, /) -> Answer:
         """The answer. Raises `NotSent`, `NobodyThere` or `NoAnswer`."""
 
 
@@ -83,7 +85,7 @@ class Asking:
 
     async def _send(self, subject: str, body: bytes, asked: Asked) -> None:
         try:
-            outcome = decode_outcome((await self._way.ask(subject, body, ANSWER_S)).data)
+            outcome = decode_outcome((await self._way.ask(subject, body, ANSWER_S, carried())).data)
         except (NoAnswer, NobodyThere, NotSent, msgspec.MsgspecError):
             pass  # what is still wanted is sent again
         else:

@@ -4,7 +4,7 @@ It works over any log and fold, and sends commands by whatever way it is given.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from itertools import count
 from typing import Final
 
@@ -23,11 +23,13 @@ from services.aggregate.table import Table
 from services.bus.aggregates import LEDGERS, TABLES
 from services.bus.follower import Follower, TableFollower
 from services.bus.log import Log, Refused, Stored, Unavailable
-from services.bus.loop import SWEEP_S, Loop, Role
+from services.bus.loop import SWEEP_S, Loop
 from services.bus.picked import Picked
 from services.bus.reader import NotFound, commits, from_commit
 from services.bus.reading import Unreadable
 from services.bus.replica import Replica, TableReplica
+from services.bus.role import Role
+from services.bus.tracing import Carried
 from services.cashier.told import confirmations, open_requests, removals
 from services.cashier.transfers import Movement, due
 from services.cashier.unseen import Unseen
@@ -57,11 +59,11 @@ class Till:
     def __init__(self, tables: TableFollower, ledgers: LedgerFollower, ask: Ask) -> None:
         self.tables = tables
         self.ledgers = ledgers
-        self.role: LedgerRole = Role(LEDGERS, "cashier", self.owes, (), self.appended, self.owing)
+        self.role: LedgerRole = Role(LEDGERS, "cashier", self.owes, (), self.appended, self.owing, self.causes)
         self._ask = ask
         self._unseen: dict[TableKey, Unseen] = {}
-        self._moved: dict[str, dict[TableKey, None]] = {}
-        self._look: dict[TableKey, None] = {}
+        self._moved: dict[str, dict[TableKey, str]] = {}  # with the traces of what moved last
+        self._look: dict[TableKey, str] = {}
         self._told: set[TableKey] = set()
         self._stuck: dict[TableKey, tuple[int, str]] = {}
         self._reading: set[TableKey] = set()
@@ -118,6 +120,10 @@ class Till:
             self._alarm(ledger, key, reason)
         return found.entries
 
+    def causes(self, ledger: Ledger) -> Sequence[str]:
+        """The traces of what tables have moved last, by which a ledger owes something."""
+        return [self._moved[ledger.id][key] for key in list(self._waiting(ledger))]
+
     def stuck(self) -> dict[str, str]:
         """Why the cashier is not ready: tables whose chips no account can follow, each with the reason."""
         return {f"table {table} in room {room}": reason for (room, table), (_, reason) in self._stuck.items()}
@@ -153,14 +159,14 @@ class Till:
 
     # What the tables do
 
-    def _on_table(self, replica: TableReplica, commit: Commit, _: Stored) -> None:
+    def _on_table(self, replica: TableReplica, commit: Commit, stored: Stored) -> None:
         table = replica.state
         if table.config is None or table.config.bankroll != "cashier":
             return
         self._unseen_of(replica.key).note(commit)
-        self._look[replica.key] = None
+        self._look.setdefault(replica.key, "")
         if is_for_the_cashier(table, commit):
-            self._moved.setdefault(_ledger_of(replica), {})[replica.key] = None
+            self._moved.setdefault(_ledger_of(replica), {})[replica.key] = stored.trace
 
     def _nudge(self, replica: TableReplica, commit: Commit, _: Sha256) -> None:
         if is_for_the_cashier(replica.state, commit):
@@ -208,8 +214,8 @@ class Till:
         for key in dict.fromkeys(_tables_in(commit)):
             self._tell(key)
 
-    def _on_ledger(self, _: LedgerReplica, commit: LedgerCommit, __: Stored) -> None:
-        self._look.update(dict.fromkeys(_tables_in(commit)))
+    def _on_ledger(self, _: LedgerReplica, commit: LedgerCommit, stored: Stored) -> None:
+        self._look.update(dict.fromkeys(_tables_in(commit), stored.trace))
         if any(isinstance(entry, AccountFrozen) for entry in commit.events):
             self._look_at(self.tables.replicas)
 
@@ -218,8 +224,8 @@ class Till:
             replica = self.tables.replicas[key]
             config = replica.state.config
             if config is not None and config.bankroll == "cashier":
-                self._look[key] = None
-                self._moved.setdefault(_ledger_of(replica), {})[key] = None
+                self._look.setdefault(key, "")
+                self._moved.setdefault(_ledger_of(replica), {}).setdefault(key, "")
 
     async def _sweep(self) -> None:
         """Tells tables again what their folds still show open, and has missed work be found."""
@@ -236,13 +242,14 @@ class Till:
                     self._pay(ledger)
         before, self._told = self._told, set()
         look, self._look = self._look, {}
-        for key in look:
+        for key, trace in look.items():
             if not any(self._messages(key)):
                 continue
-            self._look[key] = None
+            self._look[key] = trace
             self._told.add(key)
             if key in before:  # who appended the answer has told of it by now
-                self._tell(key)
+                with Carried(trace):
+                    self._tell(key)
 
     def _tell(self, key: TableKey) -> None:
         for message in self._messages(key):

@@ -21,8 +21,8 @@ from services.bus.application import Service, run_loop
 from services.bus.connection import Line, connect
 from services.bus.credentials import Credentials
 from services.bus.jetstream import JetStreamLog
-from services.bus.loop import Role
 from services.bus.process import Process
+from services.bus.role import Role
 from services.bus.settings import Settings
 from services.command_line.serve import room, run
 from services.conformance.findings import Report

@@ -24,12 +24,13 @@ from services.aggregate.table import Table
 from services.bus.aggregates import TABLES
 from services.bus.application import Service, loop_of, unknown_table
 from services.bus.log import Log
-from services.bus.loop import Role, TableLoop
+from services.bus.loop import TableLoop
 from services.bus.process import Process
 from services.bus.reader import NotFound, commits, from_hand
 from services.bus.reading import Unreadable
 from services.bus.recall import recall
 from services.bus.replica import TableReplica
+from services.bus.role import Role
 from services.bus.settings import Settings
 from services.dealer import decider
 from services.dealer.cards import own_cards

@@ -4,8 +4,8 @@ import os
 
 from services.bus.aggregates import TABLES
 from services.bus.application import Service, run_loop
-from services.bus.loop import Role
 from services.bus.process import Process
+from services.bus.role import Role
 from services.bus.settings import Settings
 from services.settlement.decider import owes
 

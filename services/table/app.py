@@ -13,8 +13,8 @@ from services.bus.aggregates import TABLES
 from services.bus.application import Service, loop_of
 from services.bus.asked import Rules
 from services.bus.desk import Desk, TableDesk
-from services.bus.loop import Role
 from services.bus.process import Process
+from services.bus.role import Role
 from services.bus.settings import Settings
 from services.table.decider import decide, holds, known, owes
 from services.table.intake import read_command

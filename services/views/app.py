@@ -29,7 +29,7 @@ def build(process: Process) -> Service:
     @contextlib.asynccontextmanager
     async def showing() -> AsyncIterator[None]:
         follower, log = service.connected()
-        picked = Picked(follower, log, "views", show)
+        picked = Picked(follower, log, "views", show, service.tracer)
         await picked.start()
         yield
         await picked.stop()

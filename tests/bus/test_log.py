@@ -8,6 +8,7 @@ import pytest
 from services.bus.jetstream import JetStreamLog
 from services.bus.log import COMMIT_BYTES_MAX, Conflict, Log, Refused, Stored
 from services.bus.memory import MemoryLog
+from services.bus.tracing import Carried
 
 WRITERS = 60
 
@@ -335,3 +336,19 @@ async def test_the_first_message_from_a_sequence_on_and_the_last_of_a_room_are_t
 async def test_without_published_heads_there_are_none(log: Log) -> None:
     assert await log.heads("main") == {}
     assert await log.heads("main", "T1") == {}
+
+
+async def test_what_an_append_carries_is_found_beside_it_by_whoever_reads_or_follows(log: Log) -> None:
+    """W3C trace context lies beside a commit, not in it: the bytes are the same with and without."""
+    followed, header = Followed(), f"00-{7:032x}-{9:016x}-01"
+    following = await log.follow("main", followed)
+    with Carried(header):
+        first = await say(log, "T1", "one", 0, "hand_started")
+    await say(log, "T1", "two", first)
+    seen = await followed.until(lambda found: len(found) == 2)
+    assert [(each.data, each.trace) for each in seen] == [(b"one", header), (b"two", "")]
+    assert [each.trace async for each in log.read("main", "T1")] == [header, ""]
+    led = await log.last_of("main", "T1", "table", "hand_started")
+    assert led is not None
+    assert led.trace == header
+    await following.stop()

@@ -7,9 +7,10 @@ from contracts.commands import Act, PauseTable, TakeSeat
 from contracts.events.table import TableOpened
 from contracts.outcomes import Rejected
 from contracts.subjects import command
-from services.bus.desk import HOLD_S, PLAYER_WAITING_MAX, PROCESS_WAITING_MAX, WAITING_MAX, Desk
+from services.bus.desk import HOLD_S, Desk
 from services.bus.log import InDoubt
 from services.bus.memory import MemoryLog
+from services.bus.waiting import PLAYER_WAITING_MAX, PROCESS_WAITING_MAX, WAITING_MAX
 from services.table.app import RULES
 from tests.simulation.test_mended import CONFIG, follower, in_virtual_time, loop_over, seated, told
 
@@ -49,9 +50,9 @@ def test_who_floods_a_table_is_busy_at_once_and_the_others_at_it_wait_their_turn
             desk.submit(command("main", "T1", "player", "P1"), f"_R_.{number}", act(number))
         desk.submit(command("main", "T1", "player", "P2"), "_R_.P2", act(0))
         at_once = dict(answers.codes)
-        assert desk.waiting == PLAYER_WAITING_MAX + 1
+        assert desk.waiting.count == PLAYER_WAITING_MAX + 1
         await asyncio.sleep(HOLD_S + 1)
-        assert desk.waiting == 0
+        assert desk.waiting.count == 0
         return at_once
 
     at_once = in_virtual_time(story())

@@ -1,6 +1,6 @@
 """One process of the cashier: it folds the tables' logs and the ledgers', and answers wallets."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from random import Random
 from typing import NamedTuple
 
@@ -52,7 +52,7 @@ class Way(NamedTuple):
     auditor: Auditor
     network: Network
 
-    async def ask(self, subject: str, data: bytes, timeout_s: float) -> Answer:
+    async def ask(self, subject: str, data: bytes, timeout_s: float, _: Mapping[str, str] | None, /) -> Answer:
         """Sends a command, and waits for its answer. Raises `NoAnswer`."""
         await self.log.step()
         address, command = read_command(subject), decode_command(data)

@@ -13,7 +13,7 @@ from contracts.outcomes import Rejected
 from services.aggregate.debts import debt
 from services.aggregate.table import Table
 from services.bus.asked import TableRules
-from services.bus.loop import TableRole
+from services.bus.role import TableRole
 from services.table.app import ROLE, RULES
 
 type Wrong = Callable[[AnyEvent], AnyEvent]

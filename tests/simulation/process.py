@@ -26,9 +26,10 @@ from services.bus.clock import Clock
 from services.bus.desk import TableDesk
 from services.bus.follower import TableFollower
 from services.bus.log import Unavailable
-from services.bus.loop import AUDIT_S, Role, TableLoop, TableRole
+from services.bus.loop import AUDIT_S, TableLoop
 from services.bus.picked import Picked
 from services.bus.replica import TableReplica
+from services.bus.role import Role, TableRole
 from services.bus.stall import StallGuard
 from services.cashier.till import Till
 from services.dealer import app as dealer_app
