@@ -10,6 +10,8 @@ LEDGER_PATTERN: Final = r"^(real|play)-[A-Z]{3,5}"
 SYSTEM_ACCOUNTS: Final = ("rake", "suspense", "cash")
 """The house's own accounts; they may be below 0, and no other may."""
 
+_PLAYER: Final = "player."
+
 type Account = Annotated[
     str,
     Meta(
@@ -22,7 +24,12 @@ type Account = Annotated[
 
 def player_account(player: str) -> str:
     """The account of a player."""
-    return f"player.{player}"
+    return f"{_PLAYER}{player}"
+
+
+def player_of(account: str) -> str | None:
+    """Whose account it is; None for one that is no player's."""
+    return account.removeprefix(_PLAYER) if account.startswith(_PLAYER) else None
 
 
 def table_account(room: str, table: str) -> str:

@@ -8,6 +8,7 @@
     query.<what>.<room>.<table>.<kind>.<name>   a question
     view.<room>.<table>.public                  what everyone may see
     view.<room>.<table>.player.<player>         what one player may see
+    account.<player>                            what is in one player's accounts, for that player
 
 Those of a ledger are built alike, with `house` in the place of the room:
 
@@ -178,6 +179,26 @@ def player_view(room: str, table: str, player: str) -> str:
     return f"view.{_token(room)}.{_token(table)}.player.{_token(player)}"
 
 
+def public_views(room: str = ANY) -> str:
+    """Where everyone sees the tables of a room; the room may be `ANY`."""
+    return f"view.{_wild(room)}.*.public"
+
+
+def player_views(room: str = ANY) -> str:
+    """Where the players of a room see the own cards; the room may be `ANY`."""
+    return f"view.{_wild(room)}.*.player.*"
+
+
+def balance(player: str) -> str:
+    """Where one player sees what is in the own accounts."""
+    return f"account.{_token(player)}"
+
+
+def balances() -> str:
+    """Where all players see what is in their accounts."""
+    return f"account.{ANY}"
+
+
 @lru_cache(SUBJECTS_MAX)
 def read_commit(subject: str, roots: Roots = TABLES) -> CommitSubject | None:
     """The parts of the subject of a commit, stored or sent on."""
@@ -233,6 +254,14 @@ def read_view(subject: str) -> ViewSubject | None:
             return ViewSubject(room, table, None)
         case ["view", room, table, "player", player] if _ids((room, table, player)):
             return ViewSubject(room, table, player)
+    return None
+
+
+def read_balance(subject: str) -> str | None:
+    """Whose accounts it tells of."""
+    match subject.split("."):
+        case ["account", player] if _is_id(player):
+            return player
     return None
 
 

@@ -1,6 +1,10 @@
-"""Views: what people may see of a log, as core messages that are never stored (DESIGN 5)."""
+"""Views: what people may see of a log, as core messages that are never stored (DESIGN 5).
 
-from contracts.data import Id, Instant, Message
+Each may come twice: one whose n is not higher than the n of what is known tells nothing new. Where `previous` is higher
+than that, something was missed: ask for the whole.
+"""
+
+from contracts.data import Id, Instant, Message, Sha256, SignedChips
 from contracts.events import AnyEvent
 
 
@@ -19,3 +23,20 @@ class PublicView(Message, tag="public", frozen=True):
     hand: int
     at: Instant
     events: tuple[AnyEvent, ...] = ()
+
+
+class BalanceView(Message, tag="balance", frozen=True):
+    """What is in a player's account of one ledger after commit `n` of it, on `account.<player>`.
+
+    There is one for each commit that says something of the account, and `previous` is the n of the one before it; 0:
+    there is none. Who missed one, or comes anew, asks `query.account`. `frozen`: nothing leaves the account.
+    """
+
+    ledger: Id
+    player: Id
+    balance: SignedChips
+    n: int
+    previous: int
+    head: Sha256
+    at: Instant
+    frozen: bool = False

@@ -27,7 +27,7 @@ from contracts.queries import (
 )
 from contracts.schema.text import Json
 from contracts.subjects import ActorKind
-from contracts.views import PublicView
+from contracts.views import BalanceView, PublicView
 
 type Struct = type[msgspec.Struct]
 
@@ -140,7 +140,9 @@ CHANNELS: Final[dict[str, Channel]] = {
         get_args(account_commands.AnyAccountCommand.__value__),
     ),
     "query_account": Channel(
-        "query.account.house.{ledger}.{payer}.{name}", "Somebody asks what is in an account.", (AccountQuery,)
+        "query.account.house.{ledger}.{asker}.{name}",
+        "Somebody asks what is in an account; a player, what is in the own one.",
+        (AccountQuery,),
     ),
     "answer": Channel(
         None,
@@ -152,6 +154,12 @@ CHANNELS: Final[dict[str, Channel]] = {
     ),
     "view_player": Channel(
         "view.{room}.{table}.player.{player}", "What one player alone may see: the own cards.", (OwnCards,)
+    ),
+    "account": Channel(
+        "account.{player}",
+        "What is in a player's account, for each commit of a ledger that says something of it. A player sees the own "
+        "alone; wallets, lobbies and operators see all.",
+        (BalanceView,),
     ),
 }
 

@@ -52,7 +52,7 @@ OPERATIONS: Final = (
     Operation("cashier_keeps_refusals", "cashier", "send", "ledger_refused", "Each command that was refused is kept."),
     Operation("replay_reads_refusals_of_ledgers", "replay", "receive", "ledger_refused", "To settle a dispute."),
     _asked("cashier", "cashier", "From wallets, lobbies and operators: accepted by a commit, or refused for good."),
-    _asked("cashier", "query_account", "From wallets, lobbies and operators."),
+    _asked("cashier", "query_account", "From wallets, lobbies and operators, and from players about the own account."),
     _asked("views", "query_table", "From players, lobbies and operators."),
     _asked("dealer", "query_cards", "From the player whose cards they are."),
     _asked("dealer", "query_hands", "From the player whose hands they are: of folded cards only the dealer knows."),
@@ -60,4 +60,5 @@ OPERATIONS: Final = (
     _asked("replay", "query_log", "From operators."),
     Operation("views_shows_public", "views", "send", "view_public", "To everybody, after each commit."),
     Operation("dealer_shows_cards", "dealer", "send", "view_player", "To one player, once the hole cards are dealt."),
+    Operation("cashier_shows_balances", "cashier", "send", "account", "To one player, once a commit says so."),
 )

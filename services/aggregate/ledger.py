@@ -3,7 +3,7 @@
 from collections import ChainMap
 from collections.abc import MutableMapping
 from datetime import timedelta
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 
@@ -60,6 +60,13 @@ class Answered(msgspec.Struct, frozen=True, gc=False):
     allowed: Allowed = Allowed()
 
 
+class Touched(NamedTuple):
+    """The last commit that said something of a player's account, and the one before it that did; 0: there is none."""
+
+    n: int = 0
+    before: int = 0
+
+
 class Before(msgspec.Struct, frozen=True):
     """A ledger as it was before a commit: its head, and each value that the commit has replaced, the last one first."""
 
@@ -75,9 +82,10 @@ class Ledger(msgspec.Struct, kw_only=True):
     """A ledger after commit `n`, whose SHA-256 is `head` and whose time is `at`.
 
     `money` and `currency` are None before `ledger_opened`. `balances` hold every account that was ever posted to,
-    `players` everybody who has an account, and whether it is frozen. `tables` are those that ever asked for something.
-    `references` name the payments, and the corrections, each with its commit. `commands` are those of the last day, by
-    (kind, name, id), in the order of their answers. `replaced` are the values that the commit being folded replaces.
+    `players` everybody who has an account, and whether it is frozen, `touched` which commits last said something of it.
+    `tables` are those that ever asked for something. `references` name the payments, and the corrections, each with its
+    commit. `commands` are those of the last day, by (kind, name, id), in the order of their answers. `replaced` are the
+    values that the commit being folded replaces.
     """
 
     room: str = HOUSE
@@ -89,6 +97,7 @@ class Ledger(msgspec.Struct, kw_only=True):
     currency: str | None = None
     balances: MutableMapping[Account, int] = msgspec.field(default_factory=dict)
     players: MutableMapping[Id, bool] = msgspec.field(default_factory=dict)
+    touched: MutableMapping[Id, Touched] = msgspec.field(default_factory=dict)
     tables: MutableMapping[TableKey, TableLedger] = msgspec.field(default_factory=dict)
     references: MutableMapping[str, int] = msgspec.field(default_factory=dict)
     commands: dict[tuple[str, str, str], Answered] = msgspec.field(default_factory=dict)
@@ -132,9 +141,11 @@ class Ledger(msgspec.Struct, kw_only=True):
         other = msgspec.structs.replace(self, replaced=None)
         other.balances = ChainMap({}, self.balances)
         other.players = ChainMap({}, self.players)
+        other.touched = ChainMap({}, self.touched)
         other.tables = ChainMap({}, self.tables)
         other.references = ChainMap({}, self.references)
         return other
 
 
 UNKNOWN: Final = TableLedger()
+UNTOUCHED: Final = Touched()

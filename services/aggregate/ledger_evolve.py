@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from typing import Any, Final
 
+from contracts.accounts import player_of
 from contracts.data import Id
 from contracts.events import cashier as entries
 from contracts.events.base import Event
 from contracts.events.cashier import Postings, Source
-from services.aggregate.ledger import Answer, Ledger, TableLedger
+from services.aggregate.ledger import UNTOUCHED, Answer, Ledger, TableLedger, Touched
 
 
 def evolve(ledger: Ledger, entry: Event) -> None:
@@ -27,14 +28,24 @@ def _opened(ledger: Ledger, entry: entries.LedgerOpened) -> None:
 
 def _account_opened(ledger: Ledger, entry: entries.AccountOpened) -> None:
     ledger.put(ledger.players, entry.player, value=False)
+    _touch(ledger, entry.player)
+
+
+def _touch(ledger: Ledger, player: Id) -> None:
+    """Notes that this commit says something of a player's account; once for all that it says."""
+    last = ledger.touched.get(player, UNTOUCHED)
+    if last.n != ledger.n:
+        ledger.put(ledger.touched, player, Touched(ledger.n, last.n))
 
 
 def _frozen(ledger: Ledger, entry: entries.AccountFrozen) -> None:
     ledger.put(ledger.players, _holder(ledger, entry.player), value=True)
+    _touch(ledger, entry.player)
 
 
 def _unfrozen(ledger: Ledger, entry: entries.AccountUnfrozen) -> None:
     ledger.put(ledger.players, _holder(ledger, entry.player), value=False)
+    _touch(ledger, entry.player)
 
 
 def _holder(ledger: Ledger, player: Id) -> Id:
@@ -52,6 +63,8 @@ def _payment(ledger: Ledger, entry: entries.Deposited | entries.Withdrawn | entr
 def _post(ledger: Ledger, postings: Postings) -> None:
     for posting in postings:
         ledger.put(ledger.balances, posting.account, posting.balance)
+        if (player := player_of(posting.account)) is not None:
+            _touch(ledger, player)
 
 
 def _bought(ledger: Ledger, entry: entries.ChipsBought) -> None:

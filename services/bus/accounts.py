@@ -98,7 +98,7 @@ _SHOWS: Final = (
     ("STORE", "entry.>", "CASHIER"),
     *(("VIEWS", "view.*.*.public", account) for account in ("PLAYERS", "PARTNERS", "OPERATORS")),
     ("DEALER", "view.*.*.player.*", "PLAYERS"),
-    ("CASHIER", "account.*", "PLAYERS"),
+    *(("CASHIER", "account.*", account) for account in ("PLAYERS", "PARTNERS", "OPERATORS")),
 )
 
 EVERY: Final = "*"
@@ -121,6 +121,7 @@ def permissions(kind: ActorKind, name: str, inbox: str | None = None) -> dict[st
         subscribe += [f"view.*.*.player.{name}", f"account.{name}"]
     else:
         publish += [f"cashier.house.*.{kind}.{name}"]
+        subscribe += [f"account.{EVERY}"]
     return {"publish": publish, "subscribe": subscribe}
 
 

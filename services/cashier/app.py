@@ -1,51 +1,46 @@
 """The cashier: keeps the accounts, pays what tables ask for, and credits what they give back."""
 
+import asyncio
 import contextlib
 import os
 from collections.abc import AsyncIterator, Iterable
-from typing import Final
+from functools import partial
 
 import msgspec
 
-from contracts.accounts import SYSTEM_ACCOUNTS
-from contracts.codec import decode
+from contracts import subjects
+from contracts.accounts import player_account
+from contracts.codec import decode, encode
+from contracts.data import Id
 from contracts.events.cashier import LedgerEvent
 from contracts.ledger import HOUSE, AccountCause, LedgerCommit, ledger_of
 from contracts.outcomes import Rejected
-from contracts.queries import AccountQuery, AccountState
+from contracts.queries import AccountQuery
 from contracts.subjects import QuerySubject
+from contracts.views import BalanceView
 from services.aggregate.ledger import Ledger
 from services.bus.application import Service, loop_over
 from services.bus.desk import Desk
 from services.bus.faults import CannotServe
 from services.bus.ledgers import LedgerFollower, ledgers_of
+from services.bus.log import Stored
 from services.bus.mailbox import Mailbox
 from services.bus.process import Process
 from services.bus.replica import TableReplica
 from services.bus.settings import Settings
+from services.bus.showing import Sent, Showing
+from services.bus.shown import shown
 from services.cashier.asked import RULES
 from services.cashier.asking import Asking
+from services.cashier.balances import account_state, balance_views, players_in
 from services.cashier.intake import misnamed_ledger
-from services.cashier.till import Till
+from services.cashier.till import LedgerReplica, Till
 
-PLAYER: Final = "player."
+replace = msgspec.structs.replace
 
+type Balances = Showing[tuple[Id, Id]]
+"""Balances as they are shown, by ledger and player."""
 type LedgerDesk = Desk[Ledger, LedgerCommit, LedgerEvent, AccountCause]
-
-
-def account_state(ledger: Ledger, account: str) -> AccountState:
-    """What is in an account, and whether there is one."""
-    player = account.removeprefix(PLAYER) if account.startswith(PLAYER) else None
-    known = player in ledger.players if player is not None else account in (*SYSTEM_ACCOUNTS, *ledger.balances)
-    return AccountState(
-        ledger=ledger.id,
-        account=account,
-        balance=ledger.balance(account),
-        known=known,
-        n=ledger.n,
-        head=ledger.head,
-        frozen=player is not None and ledger.players.get(player, False),
-    )
 
 
 async def look_for_lost(tables: Iterable[TableReplica], ledgers: LedgerFollower) -> None:
@@ -69,6 +64,33 @@ async def look_for_lost(tables: Iterable[TableReplica], ledgers: LedgerFollower)
             )
 
 
+def heard(subject: str, body: bytes) -> tuple[tuple[Id, Id], int] | None:
+    """Whose balance of which ledger a replica of the cashier has shown."""
+    view = decode(body, BalanceView)
+    return ((view.ledger, view.player), view.n) if subjects.read_balance(subject) == view.player else None
+
+
+@contextlib.asynccontextmanager
+async def balances_shown(service: Service, ledgers: LedgerFollower) -> AsyncIterator[Balances]:
+    """Has every balance that a commit of a ledger changes be shown to its player, by whichever replica."""
+    async with shown(service, [subjects.balances()], heard) as showing:
+
+        def note(replica: LedgerReplica, commit: LedgerCommit, _: Stored) -> None:
+            now = asyncio.get_running_loop().time()
+            for view in balance_views(replica.state, commit):
+                showing.due((view.ledger, view.player), view.n, partial(_balance, view), now)
+
+        ledgers.watchers.append(note)
+        try:
+            yield showing
+        finally:
+            ledgers.watchers.remove(note)
+
+
+def _balance(view: BalanceView) -> Sent:
+    return subjects.balance(view.player), encode(view)
+
+
 def build(process: Process) -> Service:
     """The service, ready to run in `process`."""
     service = Service("cashier", process)
@@ -77,13 +99,20 @@ def build(process: Process) -> Service:
     @contextlib.asynccontextmanager
     async def running() -> AsyncIterator[None]:
         tables, _ = service.connected()
-        async with ledgers_of(service) as (ledgers, log):
+        async with ledgers_of(service) as (ledgers, log), balances_shown(service, ledgers) as showing:
             await look_for_lost(list(tables.replicas.values()), ledgers)
             assert service.client is not None  # ledgers_of has used it
             mailbox = await Mailbox.open(service.client)
             asking = Asking(mailbox)
             till = Till(tables, ledgers, asking.ask)
-            loop = loop_over(service, till.role, ledgers, log)
+
+            def appended(replica: LedgerReplica, commit: LedgerCommit) -> None:
+                till.appended(replica, commit)
+                now = asyncio.get_running_loop().time()
+                for player in players_in(commit):
+                    showing.show((commit.ledger, player), commit.n, now)
+
+            loop = loop_over(service, replace(till.role, appended=appended), ledgers, log)
             desk = Desk(loop, RULES, service.publish, lambda: service.guard.stalls)
 
             def doubts() -> dict[str, str]:
@@ -108,6 +137,9 @@ def build(process: Process) -> Service:
 
     async def account(asked: QuerySubject, body: bytes) -> msgspec.Struct:
         wanted = decode(body, AccountQuery).account
+        if asked.kind == "player" and wanted != player_account(asked.name):
+            message = f"{asked.name} may ask what is in {player_account(asked.name)}, and in no other account."
+            return Rejected(code="not_allowed", message=message)
         misnamed = misnamed_ledger(asked.table)
         if misnamed is not None:
             return misnamed

@@ -25,7 +25,7 @@ from contracts.events.cashier import (
 from contracts.events.state import Actor
 from contracts.ledger import AccountCause
 from services.aggregate.fold import UNFOLDABLE, Verdict
-from services.aggregate.ledger import KNOWN_FOR, Answer, Ledger, TableLedger
+from services.aggregate.ledger import KNOWN_FOR, Answer, Ledger, TableLedger, Touched
 from services.aggregate.ledger_fold import commit_of, fold, read
 from tests.cashier.books import START, Books, stored
 
@@ -59,6 +59,7 @@ def test_the_fold_knows_balances_requests_and_how_far_it_has_seen_a_table() -> N
     assert (ledger.money, ledger.currency, ledger.n) == ("real", "USD", 3)
     assert ledger.balances == {"cash": -12345, ALICE: 5556, TABLE: 6789}
     assert (ledger.players, ledger.references) == ({"alice": False}, {"d1": 2})
+    assert ledger.touched == {"alice": Touched(3, 2)}
     assert ledger.tables == {KEY: TableLedger(4, {4: Answer("alice", 6789, paid=True)})}
     kept.append(
         PurchaseSettled(source=source(6), request=4),
@@ -73,6 +74,7 @@ def test_the_fold_knows_balances_requests_and_how_far_it_has_seen_a_table() -> N
     )
     assert ledger.table(*KEY) == TableLedger(12)
     assert ledger.players == {"alice": True}
+    assert ledger.touched == {"alice": Touched(5, 3)}  # once, though two entries of the commit speak of the account
 
 
 def test_a_request_that_the_table_gave_up_is_forgotten_with_the_money_returned() -> None:

@@ -147,6 +147,7 @@ async def test_a_service_cannot_manage_streams(server: EmbeddedServer, user: str
         ("cashier", "command.main.T1.cashier.cashier", "table"),
         ("lobby", "cashier.house.real-USD.lobby.lobby", "cashier"),
         ("operator", "cashier.house.real-USD.operator.operator", "cashier"),
+        ("players", "query.account.house.real-USD.player.P7", "cashier"),
         ("lobby", "query.account.house.real-USD.lobby.lobby", "cashier"),
         ("operator", "query.account.house.real-USD.operator.operator", "cashier"),
     ],
@@ -182,6 +183,8 @@ async def test_who_may_ask_is_answered(server: EmbeddedServer, asker: str, subje
         ("lobby", "command.main.T1.cashier.cashier"),
         ("operator", "command.main.T1.cashier.cashier"),
         ("lobby", "ledger.house.real-USD.cashier.deposited"),
+        ("players", "query.account.house.real-USD.lobby.lobby"),
+        ("players", "account.P7"),
         ("players", "table.main.T1.table.action_taken"),
         ("operator", "fact.main.T1.table.action_taken"),
     ],
@@ -214,12 +217,19 @@ async def test_who_may_not_see_cannot_listen(server: EmbeddedServer, user: str, 
 
 
 async def test_views_arrive_where_they_may_be_seen(server: EmbeddedServer) -> None:
-    async with connected(server, "views") as views, connected(server, "dealer") as dealer:
+    async with (
+        connected(server, "views") as views,
+        connected(server, "dealer") as dealer,
+        connected(server, "cashier") as cashier,
+    ):
         for user, subject, shower in (
             ("players", "view.main.T1.public", views),
             ("lobby", "view.main.T1.public", views),
             ("operator", "view.main.T1.public", views),
             ("players", "view.main.T1.player.P7", dealer),
+            ("players", "account.P7", cashier),
+            ("lobby", "account.P7", cashier),
+            ("operator", "account.P7", cashier),
         ):
             async with connected(server, user) as client:
                 seen = await client.subscribe(subject)

@@ -27,6 +27,7 @@ def test_what_is_built_is_read_back() -> None:
     )
     assert subjects.read_view(subjects.public_view("main", "T1")) == ("main", "T1", None)
     assert subjects.read_view(subjects.player_view("main", "T1", "P7")) == ("main", "T1", "P7")
+    assert subjects.read_balance(subjects.balance("P7")) == "P7"
 
 
 def test_facts_can_be_followed_by_any_of_their_parts() -> None:
@@ -51,10 +52,16 @@ def test_facts_can_be_followed_by_any_of_their_parts() -> None:
         "view.main.T1",
         "view.main.T1.private",
         "view.main.T1.player",
+        "account",
+        "account.*",
+        "account.P7.real-USD",
     ],
 )
 def test_nothing_else_is_read(subject: str) -> None:
-    readers = (subjects.read_commit, subjects.read_command, subjects.read_query, subjects.read_view)
+    readers = (
+        *(subjects.read_commit, subjects.read_command, subjects.read_query, subjects.read_view),
+        subjects.read_balance,
+    )
     assert [reader(subject) for reader in readers] == [None] * len(readers)
 
 
@@ -66,6 +73,7 @@ def test_an_id_cannot_break_out_of_its_token(wrong: str) -> None:
         lambda: subjects.command("main", "T1", "player", wrong),
         lambda: subjects.heads("table", wrong, "T1"),
         lambda: subjects.player_view("main", "T1", wrong),
+        lambda: subjects.balance(wrong),
     ):
         with pytest.raises(ValueError, match="not an id"):
             build()

@@ -1,21 +1,32 @@
 """Buying in and leaving in a room with real services over a real server."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 import msgspec
 import pytest
+from nats.aio.msg import Msg
 
-from contracts.account_commands import AnyAccountCommand, Deposit, FreezeAccount, OpenAccount, Withdraw
+from contracts.account_commands import (
+    AnyAccountCommand,
+    Deposit,
+    FreezeAccount,
+    OpenAccount,
+    UnfreezeAccount,
+    Withdraw,
+)
+from contracts.accounts import player_account
 from contracts.codec import decode, decode_outcome, encode
 from contracts.commands import AnyCommand, CloseTable, LeaveTable, OpenTable, PauseTable, TakeSeat, TopUp
 from contracts.ledger import HOUSE
 from contracts.outcomes import Accepted, Outcome, Rejected
 from contracts.queries import AccountQuery, AccountState, PublicTable
-from contracts.subjects import LEDGERS, command, query
+from contracts.subjects import LEDGERS, balance, command, query
+from contracts.views import BalanceView
+from services.bus.connection import settle
 from services.command_line.serve import SERVICES
 from tests.services.room import ANSWER_S, CONFIG, ROOM, Caller, Room, a_room
 
@@ -126,3 +137,50 @@ async def test_what_waits_while_the_cashier_is_away_is_seen_to_when_it_is_back(t
         assert isinstance(await wallet.table(PauseTable), Accepted)
         assert isinstance(await wallet.table(CloseTable), Accepted)
         await wallet.until("player.ann", 5_000)
+
+
+async def test_a_player_sees_the_own_balance_after_each_commit_that_changes_it(tmp_path: Path) -> None:
+    """Each view names the one before it, and says what the account says that the player may ask for alone."""
+    async with a_room(tmp_path) as room:
+        wallet = Wallet(room, await room.caller("lobby"))
+        operator = Wallet(room, await room.caller("operator", "operator"))
+        ann = await room.caller("players", "player")
+        seen: asyncio.Queue[BalanceView] = asyncio.Queue()
+        await ann.client.subscribe(balance("ann"), cb=taking(seen))
+        await settle(ann.client)
+        await wallet.holds("eve", 900)
+        await wallet.holds("ann", 5_000)
+        await wallet.table(OpenTable, config=CASH)
+        await wallet.table(TakeSeat, player="ann", buy_in=2_000)
+        await wallet.seated(lambda picture: len(picture.seats) == 1)
+        await operator.account(FreezeAccount, player="ann", reason="stolen")
+        views = [await asyncio.wait_for(seen.get(), ANSWER_S) for _ in range(5)]
+        assert [(view.balance, view.frozen) for view in views] == [
+            *((0, False), (5_000, False), (3_000, False)),  # opened, paid in, bought in
+            *((3_000, True), (5_000, True)),  # frozen, and left the table
+        ]
+        assert {(view.player, view.ledger) for view in views} == {("ann", LEDGER)}
+        assert [view.previous for view in views] == [0, *(view.n for view in views[:-1])]
+        await wallet.account(Deposit, player="eve", amount=1, reference="more")  # no matter of ann's
+        await operator.account(UnfreezeAccount, player="ann", reason="was hers")
+        last = await asyncio.wait_for(seen.get(), ANSWER_S)
+        found = decode(await asked(ann, "ann", "ann"), AccountState)
+        assert (found.balance, found.frozen, found.n, found.head) == (5_000, False, last.n, last.head)
+        assert (last.balance, last.frozen, last.previous) == (5_000, False, views[-1].n)
+        refused = decode_outcome(await asked(ann, "ann", "eve"))
+        assert isinstance(refused, Rejected)
+        assert refused.code == "not_allowed"
+
+
+def taking(seen: asyncio.Queue[BalanceView]) -> Callable[[Msg], Awaitable[None]]:
+    async def take(message: Msg) -> None:
+        seen.put_nowait(decode(message.data, BalanceView))
+
+    return take
+
+
+async def asked(caller: Caller, player: str, of: str) -> bytes:
+    """The answer to a player who asks what is in somebody's account."""
+    return await caller.ask(
+        query("account", HOUSE, LEDGER, "player", player), encode(AccountQuery(account=player_account(of)))
+    )

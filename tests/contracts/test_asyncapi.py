@@ -139,17 +139,18 @@ def test_the_addresses_are_the_subjects() -> None:
         "ledger_heads": subjects.heads("cashier", "house", "ledger", LEDGERS),
         "ledger_refused": subjects.refused("house", "ledger", LEDGERS),
         "cashier": subjects.command("house", "ledger", "lobby", "name", LEDGERS).replace(".lobby.", ".payer."),
-        "query_account": subjects.query("account", "house", "ledger", "lobby", "name").replace(".lobby.", ".payer."),
+        "query_account": subjects.query("account", "house", "ledger", "lobby", "name").replace(".lobby.", ".asker."),
         "answer": None,
         "view_public": subjects.public_view("room", "table"),
         "view_player": subjects.player_view("room", "table", "player"),
+        "account": subjects.balance("player"),
     }
 
 
 def test_every_subject_family_has_its_channel() -> None:
     """The families are those at the top of contracts/subjects.py."""
     families = set(re.findall(r"^    (\w+)\.<?\w+", subjects.__doc__ or "", flags=re.MULTILINE))
-    assert len(families) == 12
+    assert len(families) == 13
     assert {channel["address"].split(".")[0] for channel in CHANNELS.values() if channel["address"]} == families
 
 

@@ -40,6 +40,7 @@ ID_PLACES: list[Callable[[str], object]] = [
     lambda wrong: subjects.player_view(wrong, "T1", "P7"),
     lambda wrong: subjects.player_view("main", wrong, "P7"),
     lambda wrong: subjects.player_view("main", "T1", wrong),
+    subjects.balance,
 ]
 
 
