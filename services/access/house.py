@@ -6,6 +6,7 @@ players' credentials and servers. What exists is never written over; what is mis
 
 import re
 import secrets
+import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,40 +14,32 @@ from typing import Final
 
 import msgspec
 
-from services.access import certificates, nkeys
+from contracts.data import Id
+from services.access import callout, certificates, nkeys, revocation
+from services.access.callout import Callout
 from services.access.certificates import Pair
+from services.access.creds import Creds
 from services.access.folder import OPEN, Kept, make, put
 from services.access.guests import EMPTY
+from services.access.revocation import Revoked
 from services.access.sealing import Sealer
 from services.access.server_files import nkey_variable
+from services.access.tokens import Claims, signed
 from services.bus.accounts import SERVICES
 from services.bus.credentials import Credentials
 
 PORT: Final = 4222
 CREDENTIALS: Final = "credentials.json"
 CA: Final = "ca.pem"
-CALLOUT: Final = "callout.json"
 GUESTS: Final = ("operators.conf", "lobbies.conf")
+DAY_S: Final = 86_400
+_A_PLAYERS: Final = {"type": "user", "version": 2, "subs": -1, "data": -1, "payload": -1}
+"""What makes a token a credential, as NATS' own tools read it; a doorman gives the rights."""
 _KEY: Final = re.compile(r"^(\w+): (\w+)$", re.MULTILINE)
 
 
 class NoHouse(ValueError):
     """A folder is no house, or not whole; the message says what is missing."""
-
-
-class Callout(msgspec.Struct, frozen=True):
-    """What a doorman answers servers with. Who has it may let anybody into any account: nobody else may read it."""
-
-    seed: str
-    """Signs the answers: the seed of an account."""
-    xkey: str
-    """Opens the questions and seals the answers: the seed of a curve key."""
-    issuer: str
-    """The public key of who issues players' credentials."""
-
-    def __repr__(self) -> str:
-        """Without what nobody else may know."""
-        return f"Callout(issuer={self.issuer!r})"
 
 
 def new_seed(kind: nkeys.Kind) -> str:
@@ -90,6 +83,11 @@ class House:
         return kept.made
 
     @property
+    def revoked_file(self) -> Path:
+        """Whose credentials are revoked; the doormen read it."""
+        return self.folder / "doorman" / revocation.NAME
+
+    @property
     def _keys_file(self) -> Path:
         return self.nats / "keys.conf"
 
@@ -98,6 +96,23 @@ class House:
         if not self._keys_file.exists():
             return {}
         return dict(_KEY.findall(self._keys_file.read_text()))
+
+    def issue(self, player: Id, days: float) -> Creds:
+        """A new credential of a player, which holds from now on for so many days. Raises `NoHouse`."""
+        try:
+            issuer = self.issuer_file.read_text().strip()
+        except FileNotFoundError:
+            raise NoHouse(f"{self.issuer_file} is not here: without it nobody can make a player's credential") from None
+        revoked = Revoked.read(self.revoked_file).players.get(player, 0)
+        now, seed = int(time.time()), new_seed("user")
+        claims = Claims(
+            sub=nkeys.public_of("user", seed),
+            name=player,
+            iat=max(now, revoked + 1),
+            exp=now + round(days * DAY_S),
+            nats=_A_PLAYERS,
+        )
+        return Creds(signed(claims, issuer), seed)
 
     def _certify(self, kept: Kept, hosts: Sequence[str]) -> None:
         if not (self.nats / "server.pem").exists():
@@ -132,16 +147,16 @@ class House:
 
     def _callout(self, kept: Kept, known: dict[str, str]) -> None:
         """Makes what doormen answer with, and whose credentials they accept."""
-        path = self.folder / "doorman" / CALLOUT
+        path = self.folder / "doorman" / callout.NAME
         if "CALLOUT_ISSUER" in known and not path.exists():
             return
         if not path.exists():
             issuer = kept.file(self.issuer_file, new_seed("account").encode).decode().strip()
             fresh = Callout(new_seed("account"), new_seed("curve"), nkeys.public_of("account", issuer))
-            kept.file(path, lambda: _json(fresh))
-        callout = msgspec.json.decode(path.read_bytes(), type=Callout)
-        known["CALLOUT_ISSUER"] = nkeys.public_of("account", callout.seed)
-        known["CALLOUT_XKEY"] = Sealer(callout.xkey).public
+            kept.file(path, fresh.written)
+        found = Callout.read(path)
+        known["CALLOUT_ISSUER"] = found.public
+        known["CALLOUT_XKEY"] = Sealer(found.xkey).public
 
 
 def written(keys: dict[str, str]) -> bytes:

@@ -75,6 +75,9 @@ WAITING: Final = _gauge("waiting_commands", "Commands that have arrived and are 
 QUERIES: Final = _counter(
     "queries", "Queries answered, by outcome: found, or rejected with its code.", "service", "query", "outcome", "code"
 )
+ENTRIES: Final = _counter(
+    "entries", "Players at the door, by outcome: let_in, or refused with the reason.", "outcome", "code"
+)
 
 # Commits
 

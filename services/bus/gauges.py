@@ -47,6 +47,10 @@ class Whole(Protocol):
     follower: TableFollower | None
     beside: list[Follower[Any, Any]]
 
+    @property
+    def reads_logs(self) -> bool:
+        """Whether it has a fold, and dates commits."""
+
     def ready(self) -> Health:
         """Whether it does its work."""
 
@@ -62,7 +66,8 @@ class Gauges(Collector):
     def collect(self) -> Iterator[Metric]:
         """Every family, as it is at this moment."""
         yield from _of_health(self._process.ready())
-        yield from _of_clock(self._process.clock)
+        if self._process.reads_logs:
+            yield from _of_clock(self._process.clock)
         for family, value in _OF_SERVICES.items():
             yield _metric(family, [((each.user,), value(each)) for each in self.services])
         yield _metric(families.WAITING, [((each.user,), self._waiting_at(each)) for each in self.services])

@@ -60,6 +60,9 @@ class Measures:
     def asked(self, query: str, answer: object) -> None:
         """A query of this kind got this answer."""
 
+    def entered(self, fault: str) -> None:
+        """A player was let in, or refused for this reason."""
+
     def appended(self, stored: Appended) -> None:
         """A commit is stored."""
 

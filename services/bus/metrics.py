@@ -84,6 +84,7 @@ class Instruments:
         self.repeated = counting(families.REPEATED)
         self.command_s = timing(families.COMMAND_S)
         self.queries = counting(families.QUERIES)
+        self.entries = counting(families.ENTRIES)
         self.commits = counting(families.COMMITS)
         self.conflicts = counting(families.CONFLICTS)
         self.append_s = timing(families.APPEND_S)
@@ -162,6 +163,10 @@ class ServiceMetrics(Measures):
         """A query got this answer."""
         found = ("rejected", answer.code) if isinstance(answer, Rejected) else ("found", "")
         self._count.queries.add(self._service, query, *found)
+
+    def entered(self, fault: str) -> None:
+        """A player was let in, or refused."""
+        self._count.entries.add("refused" if fault else "let_in", fault)
 
     def appended(self, stored: Appended) -> None:
         """A commit is stored."""

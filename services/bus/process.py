@@ -50,6 +50,8 @@ class Process:
         self.beside: list[Follower[Any, Any]] = []
         """Folds of other aggregates, which single services keep."""
         self.services: list[str] = []
+        self.logless: set[str] = set()
+        """Those of them that read no log, so that neither a fold nor a clock of theirs can be wrong."""
         self.doubts: list[Callable[[], dict[str, str]]] = []
         """Each says why a service is not ready: a sentence for each part of it that is not as it must be."""
         self.fault: str | None = None
@@ -96,15 +98,19 @@ class Process:
         """Whether the process can still get well by itself."""
         return Live(self.fault is None, self.fault or "")
 
+    @property
+    def reads_logs(self) -> bool:
+        """Whether any of its services does."""
+        return not self.logless.issuperset(self.services)
+
     def ready(self) -> Health:
         """Whether the process does its work, and if not, why."""
-        reasons = {part: reason for doubts in self.doubts for part, reason in doubts().items()}
+        reasons = {part: reason for tell in self.doubts for part, reason in tell().items()}
         if self.fault is not None:
             reasons["process"] = self.fault
-        if (doubt := self.clock.doubt()) is not None:
-            reasons["clock"] = doubt
-        if (doubt := self._fold_doubt()) is not None:
-            reasons["fold"] = doubt
+        if self.reads_logs:
+            doubts = {"clock": self.clock.doubt(), "fold": self._fold_doubt()}
+            reasons |= {part: doubt for part, doubt in doubts.items() if doubt is not None}
         replicas = list(self.follower.replicas.values()) if self.follower is not None else []
         beside = [each for follower in self.beside for each in follower.replicas.values()]
         return Health(

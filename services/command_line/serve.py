@@ -26,6 +26,9 @@ from services.bus.streams import ensure
 logger: Final = structlog.get_logger(__name__)
 
 SERVICES: Final = ("table", "dealer", "rake", "settlement", "cashier", "views", "replay")
+"""What is meant by `all`."""
+DEPLOYED: Final = ("doorman",)
+"""Services that a deployed house has besides: a server of one's own knows everybody by a password."""
 DEPLOY_PREFIX: Final = "$JS.API"
 KEYS_NAME: Final = "master-keys.json"
 """The dealer makes it when it first serves, and not before the log is there."""
@@ -35,10 +38,12 @@ type Build = Callable[[Process], Service]
 
 def chosen(names: Sequence[str]) -> tuple[str, ...]:
     """The services meant by these names, `all` among them. Raises ValueError for an unknown one."""
-    unknown = [name for name in names if name not in {*SERVICES, "all"}]
+    known = (*SERVICES, *DEPLOYED)
+    unknown = [name for name in names if name not in {*known, "all"}]
     if unknown or not names:
-        raise ValueError(f"a service is one of {', '.join(SERVICES)} or all, not {', '.join(unknown) or 'nothing'}")
-    return SERVICES if "all" in names else tuple(dict.fromkeys(names))
+        raise ValueError(f"a service is one of {', '.join(known)} or all, not {', '.join(unknown) or 'nothing'}")
+    named = [each for name in names for each in (SERVICES if name == "all" else (name,))]
+    return tuple(dict.fromkeys(named))
 
 
 def build_of(name: str) -> Build:
@@ -117,7 +122,7 @@ def serve(  # noqa: PLR0913 - each is an option of the command
     http: int | None = None,
     new_log: bool = False,
 ) -> int:
-    """Runs services (table, dealer, rake, settlement, cashier, views, replay, or all) until SIGTERM.
+    """Runs services (table, dealer, rake, settlement, cashier, views, replay, or all; doorman) until SIGTERM.
 
     Parameters
     ----------

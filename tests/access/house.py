@@ -6,21 +6,27 @@ Only what belongs to a place is put in: where the house's folder is, and free po
 import os
 import signal
 import socket
+import ssl
 import subprocess
 import time
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import msgspec
+import nats
+from nats.aio.client import Client
 
+from services.access.creds import Creds
 from services.access.house import House
 from services.access.server_files import FOLDER, HOUSE, INCLUDED
+from services.bus.accounts import inbox_prefix
 from services.bus.credentials import Credentials
 from services.bus.server import dies_with_parent, find_binary
 from services.bus.settings import Settings
+from services.command_line.serve import room
 
 HOST: Final = "localhost"
 START_S_MAX: Final = 30.0
@@ -92,6 +98,33 @@ class DeployedHouse:
         with urllib.request.urlopen(f"http://127.0.0.1:{self.probe}/connz?auth=1&limit=1024", timeout=5) as answer:
             found: list[dict[str, str]] = msgspec.json.decode(answer.read())["connections"]
         return found
+
+    def credential(self, player: str, days: float = 1) -> Path:
+        """A file with a new credential of a player, in NATS' own format."""
+        file = self._folder / f"{player}-{time.monotonic_ns()}.creds"
+        file.write_text(self.house.issue(player, days).written())
+        return file
+
+    @asynccontextmanager
+    async def serving(self, *services: str) -> AsyncIterator[None]:
+        """Runs services in this process, each with its own credentials alone."""
+        async with AsyncExitStack() as stack:
+            for service in services:
+                await stack.enter_async_context(room(self.settings(service), (service,)))
+            yield
+
+    async def player(self, player: str, creds: Path | None = None, **options: Any) -> Client:
+        """A connection as a player does it with nothing but the credential and the house's certificate."""
+        file = creds or self.credential(player)
+        given = {
+            "user_credentials": str(file),
+            "token": Creds.read(file.read_text()).token,
+            "inbox_prefix": inbox_prefix(player),
+            "tls": ssl.create_default_context(cafile=str(self.house.nats / "ca.pem")),
+            "tls_handshake_first": True,
+            "allow_reconnect": False,
+        }
+        return await nats.connect(self.url, **{**given, **options})
 
     def _placed(self, text: str) -> str:
         """A file of `deploy/nats` for this folder and these ports."""
