@@ -11,6 +11,7 @@ import pytest
 from contracts.events import EMITTERS
 from contracts.games import Options
 from contracts.outcomes import Code
+from services.doorman.grant import Fault
 from services.table.intake import KINDS
 
 HOUSE: Final = Path(__file__).parents[1]
@@ -20,8 +21,9 @@ CALLING: Final = LEVELS - {"info"}
 """Levels of lines that somebody may have to act on."""
 OF_OTHERS: Final = {"max_file_store", "max_msgs", "no_hand"}
 """Settings of nats-server, and a code of an answer that is no command's."""
-SAID: Final = {*OF_OTHERS, *KINDS, *get_args(Code.__value__), *Options.__struct_fields__, *EMITTERS}
-"""What the runbook names beside lines that are logged: commands, codes, table options and events."""
+_CODES: Final = {*get_args(Code.__value__), *get_args(Fault.__value__)}
+SAID: Final = {*OF_OTHERS, *KINDS, *_CODES, *Options.__struct_fields__, *EMITTERS}
+"""What the runbook names beside lines that are logged: commands, codes, faults, table options and events."""
 
 
 def _logged(source: Path) -> Iterator[tuple[str, str]]:

@@ -22,19 +22,19 @@ class Callout(msgspec.Struct, frozen=True):
     """Signs the answers: the seed of an account."""
     xkey: str
     """Opens the questions and seals the answers: the seed of a curve key."""
-    issuer: str
-    """The public key of who issues players' credentials."""
+    issuers: tuple[str, ...]
+    """The public keys of who issues players' credentials, or did: what others signed lets nobody in."""
 
     def __repr__(self) -> str:
         """Without what nobody else may know."""
-        return f"Callout(issuer={self.issuer!r})"
+        return f"Callout(issuers={self.issuers!r})"
 
     @classmethod
     def read(cls, path: Path) -> Self:
         """Reads the file. Raises `NoCallout`."""
         try:
             found = msgspec.json.decode(path.read_bytes(), type=cls)
-            _ = found.public, Sealer(found.xkey), raw_of("account", found.issuer)
+            _ = found.public, Sealer(found.xkey), [raw_of("account", issuer) for issuer in found.issuers]
         except FileNotFoundError:
             raise NoCallout(f"there is no file {path}: `croupier credentials house` makes it") from None
         except OSError as error:

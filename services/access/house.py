@@ -152,7 +152,7 @@ class House:
             return
         if not path.exists():
             issuer = kept.file(self.issuer_file, new_seed("account").encode).decode().strip()
-            fresh = Callout(new_seed("account"), new_seed("curve"), nkeys.public_of("account", issuer))
+            fresh = Callout(new_seed("account"), new_seed("curve"), (nkeys.public_of("account", issuer),))
             kept.file(path, fresh.written)
         found = Callout.read(path)
         known["CALLOUT_ISSUER"] = found.public

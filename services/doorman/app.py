@@ -58,7 +58,7 @@ class Doorman:
             logger.error("question_not_answered", reply=message.reply)
             return
         at = self._service.process.clock.now()
-        found = grant(question, self._keys.issuer, self._revoked.players, at)
+        found = grant(question, self._keys.issuers, self._revoked.players, at)
         sealed = self._sealer.sealed(answer(question, found, self._keys.seed, at), by, token_bytes(NONCE_BYTES))
         self._service.publish(message.reply, sealed)
         self._service.measures.entered("" if isinstance(found, Grant) else found.fault)
@@ -66,7 +66,7 @@ class Doorman:
             logger.info("player_let_in", player=found.player, until=found.until.isoformat())
         else:
             facts = {"fault": found.fault, "player": found.player, "host": question.client_info.host}
-            self._service.process.seldom.say(logger.warning, "player_refused", reason=found.message, **facts)
+            self._service.process.seldom.say(logger.info, "player_refused", reason=found.message, **facts)
         await asyncio.sleep(0)  # thousands may come back at once: probes are answered between them
 
     def doubts(self) -> dict[str, str]:

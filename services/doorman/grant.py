@@ -4,7 +4,7 @@ A credential is a token that the house's issuer signed. It names the player and 
 ends. Who shows it must also have signed the server's nonce with that key: a token read elsewhere opens nothing.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from typing import Final, Literal, NamedTuple
 
@@ -34,17 +34,17 @@ class Refusal(NamedTuple):
     player: Id | None = None
 
 
-def grant(question: Question, issuer: str, revoked: Mapping[Id, int], at: Instant) -> Grant | Refusal:
+def grant(question: Question, issuers: Collection[str], revoked: Mapping[Id, int], at: Instant) -> Grant | Refusal:
     """Lets a player in, or says why not.
 
-    `issuer` is the public key of who issues credentials; of a player in `revoked` those are refused that were issued
-    at that second (since 1970) or before.
+    `issuers` are the public keys of who issues credentials; of a player in `revoked` those are refused that were
+    issued at that second (since 1970) or before.
     """
     token = question.connect_opts.auth_token
     if not token:
         return Refusal("no_credential", "no credential was shown: a client sends the token beside the signature")
     try:
-        claims = read(token, issuer)
+        claims = read(token, issuers)
     except NoToken as fault:
         return Refusal("bad_credential", f"the credential is not good: {fault}")
     if claims.nats.get("type") != CREDENTIAL or not is_id(claims.name) or not claims.exp:
