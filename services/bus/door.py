@@ -85,7 +85,8 @@ class Door:
         if path in self._pages:
             page = self._pages[path]()
             return _response(200, page.body, page.content_type)
-        return _response(404, msgspec.json.encode({"paths": ["/live", "/ready", *self._pages]}))
+        listed = msgspec.json.encode({"paths": ["/live", "/ready", *self._pages]})
+        return _response(200 if path == "/" else 404, listed)
 
 
 def _response(status: int, body: bytes, content_type: str = "application/json") -> bytes:

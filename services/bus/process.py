@@ -20,6 +20,7 @@ from services.bus.log import Unavailable
 from services.bus.logging import Seldom
 from services.bus.loop import AUDIT_S
 from services.bus.metrics import Metrics
+from services.bus.schema_page import pages
 from services.bus.settings import Settings
 from services.bus.streams import StreamDiffers
 from services.bus.tracing import tracing_of
@@ -88,7 +89,7 @@ class Process:
             async with contextlib.AsyncExitStack() as stack:
                 stack.push_async_callback(self.tracing.close)
                 if self.settings.http_port is not None:
-                    door = Door(self.live, self.ready, {"/metrics": self.metrics.page})
+                    door = Door(self.live, self.ready, {"/metrics": self.metrics.page, **pages(self.services)})
                     await stack.enter_async_context(door.at(self.settings.http_host, self.settings.http_port))
                 yield
         finally:

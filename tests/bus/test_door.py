@@ -52,7 +52,7 @@ async def test_anything_else_is_told_where_to_look_and_harms_nothing() -> None:
     door = Door(lambda: Live(live=True), lambda: WELL)
     async with door.at("127.0.0.1", PORT):
         idle = [await asyncio.open_connection("127.0.0.1", door.port) for _ in range(OPEN_MAX)]
-        for request in (b"GET / HTTP/1.1\r\n\r\n", b"POST /ready HTTP/1.1\r\n\r\n", b"\r\n\r\n", b"GET \r\n\r\n"):
+        for request in (b"GET /lives HTTP/1.1\r\n\r\n", b"POST /ready HTTP/1.1\r\n\r\n", b"\r\n\r\n", b"GET \r\n\r\n"):
             reader, writer = idle.pop()
             writer.write(request)
             assert (await reader.read()).startswith(b"HTTP/1.1 404 ")
@@ -63,6 +63,7 @@ async def test_anything_else_is_told_where_to_look_and_harms_nothing() -> None:
         for _, writer in idle:
             writer.close()
         assert (await _ask(door.port, b"GET /ready HTTP/1.1\r\n\r\n"))[0] == 200
+        assert await _ask(door.port, b"GET / HTTP/1.1\r\n\r\n") == (200, {"paths": ["/live", "/ready"]})
 
 
 async def test_a_page_is_made_anew_each_time_and_says_of_which_type_it_is() -> None:
