@@ -6,7 +6,7 @@ from msgspec import Meta
 
 from contracts.accounts import Account
 from contracts.cards import Card, SeatCards
-from contracts.data import Chips, Data, Hex, Id, Instant, Message, Milliseconds, Seat, SignedChips
+from contracts.data import Chips, Data, Hex, Id, Instant, Message, Milliseconds, Seat, Sha256, SignedChips
 from contracts.events.state import Betting, Owed, Pot, Turn
 from contracts.games import TableConfig
 from contracts.records import RecordedHand
@@ -52,6 +52,10 @@ class PublicTable(Message, tag="table", frozen=True):
     opens it, and gives it its number. `turn_ends`: when its player's time is over, with the time bank and with
     `turn_extra_ms` for who is disconnected. `next_config`: the configuration after the hand in progress, if it changes.
     `waiting`: who waits for a seat, first come first.
+
+    By the rest every card that is seen in the hand can be checked: `deck` are the 52 hashes that were published before
+    the deal, `dealt` the seats in dealing order with `cards_each` hole cards, `board_salts` the salts of the board's
+    cards, and `opened` the hands shown so far.
     """
 
     room: Id
@@ -76,6 +80,11 @@ class PublicTable(Message, tag="table", frozen=True):
     reservations: tuple[PublicReservation, ...] = ()
     waiting: tuple[Id, ...] = ()
     next_config: TableConfig | None = None
+    deck: tuple[Sha256, ...] = ()
+    dealt: tuple[Seat, ...] = ()
+    cards_each: int = 0
+    board_salts: tuple[Hex, ...] = ()
+    opened: tuple[SeatCards, ...] = ()
 
 
 class CardsQuery(Data, frozen=True):

@@ -4,6 +4,7 @@ Each may come twice: one whose n is not higher than the n of what is known tells
 than that, something was missed: ask for the whole.
 """
 
+from contracts.cards import SeatCards
 from contracts.data import Id, Instant, Message, Sha256, SignedChips
 from contracts.events import AnyEvent
 
@@ -12,7 +13,8 @@ class PublicView(Message, tag="public", frozen=True):
     """What everybody may see of one commit, on `view.<room>.<table>.public`.
 
     `previous` is the n of the view before it, so that a reader that sees a gap asks `query.table`. Events that hide
-    something are left out or sent without the hidden part.
+    something are left out or sent without the hidden part. `opened`: the hole cards of the seats that `hands_shown`
+    names, with what anyone needs to check them against the deck's published hashes.
     """
 
     room: Id
@@ -23,6 +25,7 @@ class PublicView(Message, tag="public", frozen=True):
     hand: int
     at: Instant
     events: tuple[AnyEvent, ...] = ()
+    opened: tuple[SeatCards, ...] = ()
 
 
 class BalanceView(Message, tag="balance", frozen=True):

@@ -1,16 +1,16 @@
 """Who owes the next commit: derived from the state and the time alone, so at most one service owes at any moment."""
 
-from datetime import UTC, datetime, timedelta
-from functools import lru_cache
+from datetime import UTC, datetime
 from typing import Final, Literal
 
 import msgspec
 
 from contracts.cards import Street
-from contracts.data import Instant, Milliseconds, Seat
+from contracts.data import Instant, Seat
 from contracts.events import Service
 from contracts.events.state import SeatRecord
 from contracts.games import Options
+from contracts.lasting import later
 from services.aggregate.table import RESTATE_AFTER_COMMITS, Hand, Table
 
 type Duty = Literal[
@@ -52,10 +52,6 @@ DUTY_OF: Final[dict[Duty, Service]] = {
 }
 AT_ONCE: Final[Instant] = datetime.min.replace(tzinfo=UTC)
 """When what is owed at once has been owed since, where nothing else says it."""
-NEVER: Final[Instant] = datetime.max.replace(tzinfo=UTC)
-"""When what lasts longer than any calendar goes is over."""
-LASTING_MAX: Final = 1024
-"""So many durations are kept: a few stand in the options of all tables, and every commit asks for one."""
 PLAYERS_TO_START: Final = 2
 """A hand needs so many (R12)."""
 
@@ -199,19 +195,6 @@ def turn_over(table: Table, hand: Hand, seat: Seat) -> Instant | None:
     if record.away or record.leaving or hand.turn is None or hand.turn_opened is None:
         return None
     return later(hand.turn_opened, hand.turn.act_ms + hand.turn.bank_ms + hand.extra_ms)
-
-
-def later(start: Instant, lasting_ms: Milliseconds) -> Instant:
-    """When a time is over that began at `start`; the end of all times where no calendar goes so far."""
-    try:
-        return start + _lasting(lasting_ms)
-    except OverflowError:
-        return NEVER
-
-
-@lru_cache(LASTING_MAX)
-def _lasting(lasting_ms: Milliseconds) -> timedelta:
-    return timedelta(milliseconds=lasting_ms)
 
 
 def _after_betting(hand: Hand) -> Debt:

@@ -29,9 +29,9 @@ from contracts.events.table import (
     TurnExtended,
     UncalledBetReturned,
 )
+from contracts.lasting import later
 from contracts.queries import PublicTable
 from contracts.views import PublicView
-from services.aggregate.debts import later
 
 
 class Picture:

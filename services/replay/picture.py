@@ -6,7 +6,8 @@ from typing import Any
 import msgspec
 
 from contracts.cards import Street
-from services.aggregate.debts import debt, later
+from contracts.lasting import later
+from services.aggregate.debts import debt
 from services.aggregate.table import Hand, Table
 from services.replay.narration import moment
 from services.replay.phrases import pots_of

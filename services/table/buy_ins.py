@@ -5,8 +5,8 @@ from typing import NamedTuple
 from contracts.commit import Cause
 from contracts.data import CHIPS_MAX, Chips, Instant
 from contracts.games import TableConfig
+from contracts.lasting import later
 from contracts.outcomes import Allowed, Rejected
-from services.aggregate.debts import later
 from services.aggregate.table import Table
 from services.table.refusals import refuse
 

@@ -11,7 +11,7 @@ from contracts.events.seats import StackToppedUp, TopUpReleased
 from contracts.events.state import Acceptance, Departure, SeatOwed, SeatRecord, TableRecord
 from contracts.events.table import HandEnded, PlayerLeft, PlayerSatOut, TableRestated
 from contracts.games import Options, TableConfig
-from services.aggregate.debts import later
+from contracts.lasting import later
 from services.aggregate.evolve import replace
 from services.aggregate.table import Hand, Table
 from services.table.blinds import hand_started, posts

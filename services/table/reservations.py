@@ -7,8 +7,8 @@ from contracts.events import AnyEvent
 from contracts.events.seats import SeatReleased, SeatReserved
 from contracts.events.state import Reservation
 from contracts.games import TableConfig
+from contracts.lasting import later
 from contracts.outcomes import Allowed, Rejected
-from services.aggregate.debts import later
 from services.aggregate.table import Table
 from services.table import top_ups
 from services.table.refusals import refuse

@@ -8,8 +8,9 @@ from contracts.events.seats import SeatReserved
 from contracts.events.state import Reservation, SeatRecord
 from contracts.events.table import PlayerSeated
 from contracts.games import TableConfig
+from contracts.lasting import later
 from contracts.outcomes import Allowed, Rejected
-from services.aggregate.debts import free_seats, later
+from services.aggregate.debts import free_seats
 from services.aggregate.table import Table
 from services.table.buy_ins import buy_in_range, overfull
 from services.table.refusals import refuse

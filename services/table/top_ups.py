@@ -9,8 +9,8 @@ from contracts.events import AnyEvent
 from contracts.events.seats import TopUpQueued, TopUpReleased, TopUpRequested
 from contracts.events.state import SeatRecord
 from contracts.games import TableConfig
+from contracts.lasting import later
 from contracts.outcomes import Allowed, Rejected
-from services.aggregate.debts import later
 from services.aggregate.table import Table
 from services.table.buy_ins import overfull, top_up_range
 from services.table.hands import topped_up

@@ -9,8 +9,9 @@ from contracts.events import AnyEvent
 from contracts.events.seats import SeatReserved, WaitingListChanged
 from contracts.events.state import Reservation
 from contracts.games import TableConfig
+from contracts.lasting import later
 from contracts.outcomes import Allowed, Rejected
-from services.aggregate.debts import free_seats, later
+from services.aggregate.debts import free_seats
 from services.aggregate.table import Table
 from services.table.refusals import refuse
 

@@ -16,6 +16,7 @@ from services.bus.picked import Picked
 from services.bus.process import Process
 from services.bus.replica import TableReplica
 from services.bus.settings import Settings
+from services.views.opened import Opened
 from services.views.public import public_table, public_view
 
 
@@ -23,16 +24,21 @@ def build(process: Process) -> Service:
     """The service, ready to run in `process`."""
     service = Service("views", process)
 
+    opened = Opened()
+
     def show(replica: TableReplica, commit: Commit, head: Sha256) -> None:
-        service.publish(view_subject(*replica.key), encode(public_view(replica.state.room, commit, head)))
+        view = public_view(replica.state.room, commit, head, opened.by(replica, commit))
+        service.publish(view_subject(*replica.key), encode(view))
 
     @contextlib.asynccontextmanager
     async def showing() -> AsyncIterator[None]:
         follower, log = service.connected()
+        follower.watchers.append(opened.note)  # before the view of the same commit is sent
         picked = Picked(follower, log, "views", show, service.tracer)
         await picked.start()
         yield
         await picked.stop()
+        follower.watchers.remove(opened.note)
 
     async def table(asked: QuerySubject, body: bytes) -> msgspec.Struct:
         follower, _ = service.connected()

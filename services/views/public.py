@@ -1,12 +1,16 @@
 """What everybody may see of a table: events without what they hide, and the picture of the whole (DESIGN 5)."""
 
+from collections.abc import Sequence
+
 import msgspec
 
+from contracts.cards import SeatCards
 from contracts.commit import Commit
-from contracts.data import Instant, Sha256
+from contracts.data import Instant, Seat, Sha256
 from contracts.events import AnyEvent
 from contracts.events.dealer import DeckShuffled, HandKeyRevealed, HandsRevealed, SealedSeed
 from contracts.events.seats import SeatReleased, SeatReserved, TopUpQueued, TopUpReleased, TopUpRequested
+from contracts.events.settlement import HandsShown
 from contracts.events.state import Reservation, SeatRecord, TableRecord
 from contracts.events.table import (
     CommandRefused,
@@ -16,16 +20,19 @@ from contracts.events.table import (
     SitOutRequested,
     TableRestated,
 )
+from contracts.lasting import later
 from contracts.queries import PublicReservation, PublicSeat, PublicTable
 from contracts.views import PublicView
-from services.aggregate.debts import later
 from services.aggregate.table import Hand, Table
 
 replace = msgspec.structs.replace
 
 
-def public_view(room: str, commit: Commit, head: Sha256) -> PublicView:
-    """The view of one commit; there is one for every commit, so that a reader sees a gap."""
+def public_view(room: str, commit: Commit, head: Sha256, opened: tuple[SeatCards, ...] = ()) -> PublicView:
+    """The view of one commit; there is one for every commit, so that a reader sees a gap.
+
+    `opened`: what `opened_by` gives of the table right after this commit.
+    """
     events = tuple(shown for event in commit.events if (shown := public_event(event)) is not None)
     return PublicView(
         room=room,
@@ -36,7 +43,19 @@ def public_view(room: str, commit: Commit, head: Sha256) -> PublicView:
         hand=commit.hand,
         at=commit.at,
         events=events,
+        opened=opened,
     )
+
+
+def opened_by(table: Table, commit: Commit) -> tuple[SeatCards, ...]:
+    """The hands that a commit lays open, of a table right after it: of those who show alone (R84)."""
+    seats = [shown.seat for event in commit.events if isinstance(event, HandsShown) for shown in event.hands]
+    return _hands_of(table.hand, seats) if table.hand is not None and seats else ()
+
+
+def _hands_of(hand: Hand, seats: Sequence[Seat]) -> tuple[SeatCards, ...]:
+    revealed = {each.seat: each for each in hand.revealed or ()}
+    return tuple(revealed[seat] for seat in seats if seat in revealed)
 
 
 def public_event(event: AnyEvent) -> AnyEvent | None:
@@ -130,6 +149,11 @@ def _with_hand(picture: PublicTable, hand: Hand) -> PublicTable:
         turn_opened=hand.turn_opened,
         turn_extra_ms=hand.extra_ms,
         turn_ends=_turn_ends(hand),
+        deck=hand.deck.hashes if hand.deck is not None else (),
+        dealt=hand.deal.seats if hand.deal is not None else (),
+        cards_each=hand.deal.cards_each if hand.deal is not None else 0,
+        board_salts=tuple(dealt.salt for board in hand.boards for dealt in board.cards),
+        opened=_hands_of(hand, hand.shown),
     )
 
 

@@ -7,7 +7,8 @@ import pytest
 
 from contracts.commit import Commit
 from contracts.events import Service, fact_of
-from services.aggregate.debts import NEVER, debt
+from contracts.lasting import NEVER
+from services.aggregate.debts import debt
 from services.aggregate.fold import fold
 from services.aggregate.table import Table
 from services.dealer import decider as dealer

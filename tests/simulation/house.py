@@ -10,7 +10,6 @@ import structlog
 
 from contracts.codec import encode
 from contracts.commands import OpenTable, PauseTable
-from contracts.commit import Head
 from contracts.events import SERVICES, fact_of
 from contracts.events.table import HandStarted
 from contracts.games import RULES_VERSION, TableConfig
@@ -273,8 +272,9 @@ class House:
                 yield from self.counting.behind(process)
 
         for spectator in self.spectators:
-            true, seen = self.judge.table(spectator.table), spectator.picture
-            if seen.missed or seen.at != Head(n=true.n, hash=true.head):
+            true, seen = self.judge.table(spectator.table), spectator.sight
+            head = seen.table.head if seen.table is not None else None
+            if seen.missing or (seen.n, head) != (true.n, true.head):
                 yield f"a spectator sees {true.id} at commit {seen.n}, the log goes to {true.n}"
 
     def note(self, _: Any, method: str, event: dict[str, Any]) -> dict[str, Any]:

@@ -15,11 +15,11 @@ from contracts.events.dealer import BoardDealt, HandsRevealed
 from contracts.events.settlement import HandsShown
 from contracts.events.state import Turn
 from contracts.events.table import CommandRefused, HandVoided
+from contracts.lasting import later
 from contracts.outcomes import Accepted, Outcome, Rejected
 from contracts.queries import OwnCards
 from contracts.subjects import CommandSubject, read_commit
 from contracts.views import PublicView
-from services.aggregate.debts import later
 from services.aggregate.fold import Verdict, fold, read
 from services.aggregate.table import Table
 from services.bus.clock import JUMP_S_MAX, SKEW_S_MAX

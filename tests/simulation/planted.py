@@ -6,7 +6,8 @@ from typing import Final, NamedTuple
 import msgspec
 
 from contracts import subjects
-from contracts.codec import digest, encode
+from contracts.cards import SeatCards
+from contracts.codec import decode, digest, encode
 from contracts.commit import Cause, Commit, Head
 from contracts.data import Id, Instant, Sha256
 from contracts.events import AnyEvent, fact_of
@@ -226,9 +227,9 @@ class BelievesItsClock(Clock):
         return True
 
 
-def shown_to_everybody(room: Id, commit: Commit, head: Sha256) -> PublicView:
+def shown_to_everybody(room: Id, commit: Commit, head: Sha256, opened: tuple[SeatCards, ...]) -> PublicView:
     """A view of a commit as it stands in the log."""
-    return msgspec.structs.replace(public_view(room, commit, head), events=commit.events)
+    return msgspec.structs.replace(public_view(room, commit, head, opened), events=commit.events)
 
 
 class NeverNoticesAStall(StallGuard):
@@ -256,8 +257,8 @@ class TakesAnyPicture(Spectator):
     """A picture of a table is taken for the newest, whoever answers."""
 
     def show(self, data: bytes) -> None:
-        """Takes a view, and for whole what there is."""
-        self.picture.missed = False
+        """Takes a view for the next one, and for whole what there is."""
+        self.sight.n = decode(data, PublicView).previous
         super().show(data)
 
 

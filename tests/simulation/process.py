@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
 
+from contracts.cards import SeatCards
 from contracts.codec import decode, encode
 from contracts.commit import Commit, Head
 from contracts.data import Id, Instant, Sha256
@@ -38,6 +39,7 @@ from services.dealer.decks import SealedDecks
 from services.rake import app as rake_app
 from services.settlement import app as settlement_app
 from services.table import app as table_app
+from services.views.opened import Opened
 from services.views.public import public_table, public_view
 from tests.simulation.examiner import MASTERS
 from tests.simulation.faulty_log import FaultyLog, true_time
@@ -88,7 +90,7 @@ class Build(msgspec.Struct, frozen=True):
     role: TableRole = table_app.ROLE
     log: type[FaultyLog] = FaultyLog
     clock: type[Clock] = Clock
-    view: Callable[[Id, Commit, Sha256], PublicView] = public_view
+    view: Callable[[Id, Commit, Sha256, tuple[SeatCards, ...]], PublicView] = public_view
     picture: Callable[[Table], PublicTable | None] = public_table
     guard: type[StallGuard] = StallGuard
     spectator: type[Spectator] = Spectator
@@ -132,6 +134,7 @@ class Process:
         self._skew_s = random.uniform(-0.5, 0.5) * place.log.weather.faults.skew_s
         self._off_s = self._rate = self._off_since = 0.0
         self._guard = build.guard(self._ping)
+        self._opened = Opened()
         self._tasks: list[asyncio.Task[Any]] = []
 
     def adopt(self, task: asyncio.Task[Any]) -> None:
@@ -232,6 +235,7 @@ class Process:
         loop = self._loop(follower)
         await loop.start()
         if self.service == "table":
+            follower.watchers.append(self._opened.note)
             await Picked(follower, self._log, "views", self._show).start()
         self.follower = follower
         if self.service == "table":
@@ -242,7 +246,7 @@ class Process:
     def _show(self, replica: TableReplica, commit: Commit, head: Sha256) -> None:
         if self._log.crashes(self):
             return
-        view = self._build.view(replica.state.room, commit, head)
+        view = self._build.view(replica.state.room, commit, head, self._opened.by(replica, commit))
         self.judge.seen(view)
         self._network.show(view.table, encode(view))
         self._log.crashes(self)

@@ -1,15 +1,14 @@
 """Somebody who follows a table's public views, as bots do, and asks for the whole picture when one did not come."""
 
 import asyncio
-from typing import Final, Protocol
+from typing import Protocol
 
+from contracts.client.patience import AGAIN_S, SILENCE_S
+from contracts.client.sight import Sight
 from contracts.codec import decode
 from contracts.queries import PublicTable
 from contracts.views import PublicView
 from services.aggregate.table import Table
-from services.bots.client import RETRY_AGAIN_S
-from services.bots.picture import Picture
-from services.bots.table import SILENCE_S
 from services.views.public import public_table
 from tests.simulation.judge import Judge
 
@@ -22,19 +21,20 @@ class Asked(Protocol):
 
 
 class Spectator:
-    """Sees a table through the bots' own `Picture`, which must be true of its commit whenever no view is missing."""
+    """Sees a table through the client's own `Sight`, whose picture must be true of its commit."""
 
     def __init__(self, table: str, network: Asked, judge: Judge) -> None:
         self.table = table
-        self.picture = Picture()
+        self.sight = Sight()
         self._network = network
         self._judge = judge
         self._changed = asyncio.Event()
 
     def show(self, data: bytes) -> None:
         """Takes a public view."""
-        self.picture.show(decode(data, PublicView))
-        self._compare()
+        self.sight.take(decode(data, PublicView))
+        while self.sight.follow() is not None:
+            self._compare()
         self._changed.set()
 
     async def watch(self) -> None:
@@ -45,19 +45,21 @@ class Spectator:
             except TimeoutError:
                 await self.ask()
             self._changed.clear()
-            if self.picture.missed:
+            if self.sight.missing:
                 await self.ask()
 
     async def ask(self) -> None:
         """Begins anew from the whole picture, if somebody answers."""
-        data = await self._network.picture(self.table, RETRY_AGAIN_S)
+        data = await self._network.picture(self.table, AGAIN_S)
         if data is not None:
-            self.picture.restart(decode(data, PublicTable))
+            self.sight.restart(decode(data, PublicTable))
             self._compare()
+            while self.sight.follow() is not None:
+                self._compare()
 
     def _compare(self) -> None:
-        seen, entries = self.picture, self._judge.entries.get(self.table, [])
-        if seen.missed or seen.n == 0:
+        seen, entries = self.sight.table, self._judge.entries.get(self.table, [])
+        if seen is None:
             return
         if seen.n > len(entries) or entries[seen.n - 1].head != seen.head:
             self._judge.says(f"a spectator sees commit {seen.n} of {self.table}, which is not in the log")
@@ -66,16 +68,8 @@ class Spectator:
             self._judge.says(f"a spectator sees {name} {value} at {self.table}/{seen.n} where the log has {true}")
 
 
-SHOWN: Final = (
-    *("hand", "playing", "turn", "number", "ends", "stacks", "players", "sitting_out"),
-    *("disconnected", "protected", "banks", "reserved", "waiting"),
-)
-
-
-def differing(seen: Picture, table: Table) -> list[tuple[str, object, object]]:
+def differing(seen: PublicTable, table: Table) -> list[tuple[str, object, object]]:
     """What a picture shows otherwise than the table is: its name, as it is shown, as it is."""
-    whole, true = public_table(table), Picture()
-    assert whole is not None
-    true.restart(whole)
-    both = ((name, getattr(seen, name), getattr(true, name)) for name in SHOWN)
+    true = public_table(table)
+    both = ((name, getattr(seen, name), getattr(true, name)) for name in PublicTable.__struct_fields__)
     return [(name, value, must) for name, value, must in both if value != must]

@@ -8,6 +8,7 @@ from random import Random
 import msgspec
 import pytest
 
+from contracts.client.sight import Sight
 from contracts.codec import decode_outcome, digest, encode
 from contracts.commands import Act, ChangeOptions, LeaveTable, PauseTable, TakeSeat
 from contracts.commit import COMMIT_VERSION, Commit
@@ -27,10 +28,10 @@ from contracts.events.table import (
 from contracts.games import BuyIn, Stakes, TableConfig
 from contracts.ledger import HOUSE
 from contracts.outcomes import Accepted, Rejected
+from contracts.queries import PublicTable
 from contracts.subjects import ANY, Guarded, command
 from services.aggregate.fold import commit_of, fold
 from services.aggregate.table import Table
-from services.bots.picture import Picture
 from services.bus.aggregates import LEDGERS, TABLES
 from services.bus.archives import OF_LEDGERS
 from services.bus.clock import Clock
@@ -364,52 +365,58 @@ async def test_a_head_that_was_passed_while_it_was_asked_for_holds_nobody_up() -
     assert (replica.known, replica.ready, replica.halted) == ({}, True, None)
 
 
-def shown(picture: Picture, table: Table, *events: AnyEvent) -> Table:
-    """The table after a commit whose public view the picture is shown."""
+def shown(sight: Sight, table: Table, *events: AnyEvent) -> Table:
+    """The table after a commit whose public view a reader takes."""
     following = commit_of(table, "table", events, NOON)
     after = committed(table, *events)
-    picture.show(public_view("main", following, after.head))
+    sight.take(public_view("main", following, after.head))
+    while sight.follow() is not None:
+        pass
     return after
+
+
+def seen(sight: Sight) -> PublicTable:
+    assert sight.table is not None
+    return sight.table
 
 
 def test_a_spectator_who_asks_before_the_deal_knows_whose_turn_the_deal_opens() -> None:
     """The view of the deal names nobody: who saw the picture from just before it would wait until the turn is over."""
-    table, picture = started(), Picture()
+    table, sight = started(), Sight()
     whole = public_table(table)
     assert whole is not None
     assert (whole.turn, whole.turn_number) == (FIRST_TURN, None)
-    picture.restart(whole)
-    table = shown(picture, table, HoleCardsDealt(seats=(2, 3, 1), cards_each=2))
-    assert (picture.turn, picture.number) == (FIRST_TURN, table.n)
-    assert differing(picture, table) == []
+    sight.restart(whole)
+    table = shown(sight, table, HoleCardsDealt(seats=(2, 3, 1), cards_each=2))
+    assert (seen(sight).turn, seen(sight).turn_number) == (FIRST_TURN, table.n)
+    assert differing(seen(sight), table) == []
 
 
 def test_a_picture_from_before_the_gap_does_not_make_up_for_the_view_that_is_missing() -> None:
     """A replica that lags may answer; what it tells must not be taken for what was missed."""
-    before, picture = started(), Picture()
+    before, sight = started(), Sight()
     whole = public_table(before)
     assert whole is not None
-    picture.restart(whole)
+    sight.restart(whole)
     between = committed(before, HoleCardsDealt(seats=(2, 3, 1), cards_each=2))
-    after = shown(picture, between, CHECKED)
-    assert picture.missed
-    picture.restart(whole)
-    assert (picture.missed, picture.n) == (True, after.n)
+    after = shown(sight, between, CHECKED)
+    assert sight.missing
+    sight.restart(whole)
+    assert (sight.missing, sight.n, sight.known) == (True, before.n, after.n)
     newest = public_table(after)
     assert newest is not None
-    picture.restart(newest)
-    assert (picture.missed, differing(picture, after)) == (False, [])
+    sight.restart(newest)
+    assert (sight.missing, differing(seen(sight), after)) == (False, [])
 
 
 def test_an_uncalled_bet_is_back_in_the_stack_that_a_bot_sees() -> None:
-    table, picture = started(), Picture()
+    table, sight = started(), Sight()
     whole = public_table(table)
     assert whole is not None
-    picture.restart(whole)
-    table = shown(
-        picture, table, UncalledBetReturned(seat=3, amount=50, stack=1000, street_total=50, total=50, pot=100)
-    )
-    assert picture.stacks[3] == table.hand.players[3].stack == 1000  # type: ignore[union-attr]
+    sight.restart(whole)
+    table = shown(sight, table, UncalledBetReturned(seat=3, amount=50, stack=1000, street_total=50, total=50, pot=100))
+    assert table.hand is not None
+    assert {seat.seat: seat.stack for seat in seen(sight).seats}[3] == table.hand.players[3].stack == 1000
 
 
 async def test_a_request_that_was_read_before_it_was_folded_is_not_given_up() -> None:

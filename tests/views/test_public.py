@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from contracts.client.sight import Sight
 from contracts.codec import encode
 from contracts.commit import Commit
 from contracts.events import AnyEvent, fact_of
@@ -35,7 +36,6 @@ from contracts.games import BuyIn, Options, Stakes, TableConfig
 from contracts.queries import PublicReservation, PublicSeat, PublicTable
 from services.aggregate.evolve import evolve
 from services.aggregate.table import Table
-from services.bots.picture import Picture
 from services.views.public import public_event, public_table, public_view
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -196,15 +196,13 @@ STORY: tuple[AnyEvent, ...] = (
 @pytest.mark.parametrize("until", range(1, len(STORY) + 1))
 def test_who_follows_the_views_sees_the_picture(until: int) -> None:
     """A picture that was built from views alone is the one that views answers with."""
-    table, seen, asked = Table(room="main", id="T1"), Picture(), Picture()
+    table, seen = Table(room="main", id="T1"), Sight()
     for event in STORY[:until]:
         table.n, table.at = table.n + 1, NOON
         evolve(table, event)
         commit = Commit(
             v=1, table="T1", n=table.n, hand=table.hands, by="table", at=NOON, prev="0" * 64, events=(event,)
         )
-        seen.show(public_view("main", commit, table.head))
-    asked.restart(picture(table))
-    counted = ("paid_out", "corrected", "rake", "ended", "voided", "_raked")
-    one, other = ({name: value for name, value in vars(each).items() if name not in counted} for each in (seen, asked))
-    assert one == other
+        assert seen.take(public_view("main", commit, table.head))
+        assert seen.follow() is not None
+    assert seen.table == picture(table)
