@@ -1,21 +1,14 @@
-"""How every test runs: the depth of property tests, and what happens where there is no Docker engine."""
+"""How every test runs: the depth of property tests, against which server, and what happens without a Docker engine."""
 
-import os
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
-import docker
 import pytest
 import structlog
-from docker.errors import DockerException
 from hypothesis import HealthCheck, settings
 
-# Containers are closed by the test that opens them, and reached through the engine on this host.
-os.environ.setdefault("TESTCONTAINERS_RYUK_DISABLED", "true")
-os.environ.setdefault("TESTCONTAINERS_CONNECTION_MODE", "docker_host")
-
-IN_CI = os.environ.get("CI", "").lower() in {"1", "true"}
+from tests import engine, servers
+from tests.engine import IN_CI, engine_fault
 
 settings.register_profile("dev", deadline=None, max_examples=50)
 settings.register_profile(
@@ -52,14 +45,25 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=chaos)
 
 
-@cache
-def engine_fault() -> str | None:
-    """Why no Docker engine can be used here, or None where one answers."""
-    try:
-        docker.from_env(timeout=5).ping()
-    except DockerException as fault:
-        return str(fault)
-    return None
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        engine.begin()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """The session ends, by itself or by an interrupt: the containers of all its processes go."""
+    if not hasattr(config, "workerinput"):
+        engine.remove_own()
+
+
+def pytest_report_header() -> str:
+    return servers.described()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """With `-q`, as the suite runs, there is no header."""
+    if terminalreporter.verbosity < 0:
+        terminalreporter.write_line(servers.described())
 
 
 @pytest.fixture(autouse=True)

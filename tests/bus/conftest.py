@@ -17,6 +17,7 @@ from services.bus.memory import MemoryLog
 from services.bus.server import EmbeddedServer
 from services.bus.settings import Settings
 from tests.cluster.servers import SIZE, Cluster
+from tests.servers import Server, a_server_with_streams, make_streams
 
 DEPLOY_API = "$JS.API"
 MEMORY = "memory"
@@ -28,7 +29,7 @@ R3 = pytest.param("r3", marks=[pytest.mark.server, pytest.mark.xdist_group("clus
 
 
 @asynccontextmanager
-async def connected(server: EmbeddedServer | Cluster, user: str, line: Line | None = None) -> AsyncIterator[Client]:
+async def connected(server: Server | Cluster, user: str, line: Line | None = None) -> AsyncIterator[Client]:
     """A connection as one of the server's users."""
     client = await connect(Settings(), server.credentials, line or Line(user))
     try:
@@ -38,17 +39,22 @@ async def connected(server: EmbeddedServer | Cluster, user: str, line: Line | No
 
 
 @asynccontextmanager
-async def a_server(*, sync_always: bool = True) -> AsyncIterator[EmbeddedServer]:
-    """A server with all its streams."""
-    async with EmbeddedServer(sync_always=sync_always) as server:
-        async with connected(server, "deploy") as client:
-            await streams.ensure(client.jetstream(), replicas=1)
+async def own_server() -> AsyncIterator[EmbeddedServer]:
+    """A server with all its streams, of this test alone: it may be stopped, frozen or killed."""
+    async with EmbeddedServer() as server:
+        await make_streams(server)
         yield server
 
 
 @pytest.fixture
-async def server() -> AsyncIterator[EmbeddedServer]:
-    async with a_server() as running:
+async def server() -> AsyncIterator[Server]:
+    async with a_server_with_streams() as running:
+        yield running
+
+
+@pytest.fixture
+async def mortal() -> AsyncIterator[EmbeddedServer]:
+    async with own_server() as running:
         yield running
 
 
@@ -70,18 +76,24 @@ async def emptied(cluster: Cluster) -> Cluster:
 
 
 @asynccontextmanager
-async def servers(kind: str, request: pytest.FixtureRequest) -> AsyncIterator[EmbeddedServer | Cluster]:
-    """One server, or three, with empty streams."""
+async def servers(
+    kind: str, request: pytest.FixtureRequest, *, mortal: bool = False
+) -> AsyncIterator[Server | Cluster]:
+    """One server, or three, with empty streams; a `mortal` one may be stopped."""
     if kind == "r3":
         yield await emptied(request.getfixturevalue("three_servers"))
         return
-    async with a_server() as running:
+    if mortal:
+        async with own_server() as running:
+            yield running
+        return
+    async with a_server_with_streams() as running:
         yield running
 
 
 @asynccontextmanager
 async def a_log(
-    server: EmbeddedServer | Cluster, user: str = "table", line: Line | None = None, archive: Archive = OF_TABLES
+    server: Server | Cluster, user: str = "table", line: Line | None = None, archive: Archive = OF_TABLES
 ) -> AsyncIterator[JetStreamLog]:
     """The log as a user sees it."""
     line = line or Line(user)
@@ -99,7 +111,7 @@ async def log(request: pytest.FixtureRequest) -> AsyncIterator[MemoryLog | JetSt
         yield MemoryLog(OF_TABLES if request.param == MEMORY else OF_LEDGERS)
         return
     if request.param == "r1 of ledgers":
-        async with a_server() as one, a_log(one, "deploy", archive=OF_LEDGERS) as ledgers:
+        async with a_server_with_streams() as one, a_log(one, "deploy", archive=OF_LEDGERS) as ledgers:
             yield ledgers
         return
     async with servers(request.param, request) as running, a_log(running) as opened:

@@ -11,9 +11,9 @@ from services.bus.archives import OF_LEDGERS
 from services.bus.connection import Line, settle
 from services.bus.jetstream import JetStreamLog
 from services.bus.log import Refused, Stored, Unavailable
-from services.bus.server import EmbeddedServer
 from services.bus.settings import Settings
 from tests.bus.conftest import connected
+from tests.servers import Server
 
 pytestmark = pytest.mark.server
 
@@ -22,7 +22,7 @@ READERS = (*WRITERS, "cashier", "views", "replay")
 LEDGER_READERS = ("cashier", "replay")
 
 
-async def stored(server: EmbeddedServer) -> list[str]:
+async def stored(server: Server) -> list[str]:
     """The subjects of everything in the log, and that the log is still there."""
     async with connected(server, "deploy") as client:
         log = await JetStreamLog.open(client, Settings(api_prefix="$JS.API"))
@@ -30,7 +30,7 @@ async def stored(server: EmbeddedServer) -> list[str]:
 
 
 @pytest.mark.parametrize("user", WRITERS)
-async def test_a_service_says_its_own_facts_and_nobody_elses(server: EmbeddedServer, user: str) -> None:
+async def test_a_service_says_its_own_facts_and_nobody_elses(server: Server, user: str) -> None:
     async with connected(server, user) as client:
         log = await JetStreamLog.open(client, Settings())
         for other in WRITERS:
@@ -42,7 +42,7 @@ async def test_a_service_says_its_own_facts_and_nobody_elses(server: EmbeddedSer
 
 
 @pytest.mark.parametrize("user", READERS)
-async def test_the_cashier_alone_writes_into_ledgers_and_into_nothing_else(server: EmbeddedServer, user: str) -> None:
+async def test_the_cashier_alone_writes_into_ledgers_and_into_nothing_else(server: Server, user: str) -> None:
     async with connected(server, user) as client:
         ledgers = await JetStreamLog.open(client, Settings(), archive=OF_LEDGERS)
         tables = await JetStreamLog.open(client, Settings())
@@ -62,7 +62,7 @@ async def test_the_cashier_alone_writes_into_ledgers_and_into_nothing_else(serve
 
 
 @pytest.mark.parametrize("user", READERS)
-async def test_accounts_are_read_by_the_cashier_and_for_operators(server: EmbeddedServer, user: str) -> None:
+async def test_accounts_are_read_by_the_cashier_and_for_operators(server: Server, user: str) -> None:
     async with connected(server, "cashier") as cashier, connected(server, user) as client:
         written = await JetStreamLog.open(cashier, Settings(), archive=OF_LEDGERS)
         sequence = await written.append("house", "real-USD", "cashier", "deposited", b"1", 0)
@@ -76,7 +76,7 @@ async def test_accounts_are_read_by_the_cashier_and_for_operators(server: Embedd
 
 
 @pytest.mark.parametrize("user", READERS)
-async def test_a_service_reads_and_follows_all_facts(server: EmbeddedServer, user: str) -> None:
+async def test_a_service_reads_and_follows_all_facts(server: Server, user: str) -> None:
     async with connected(server, "table") as table, connected(server, user) as client:
         log = await JetStreamLog.open(client, Settings())
         seen: asyncio.Queue[Stored] = asyncio.Queue()
@@ -90,7 +90,7 @@ async def test_a_service_reads_and_follows_all_facts(server: EmbeddedServer, use
 
 
 @pytest.mark.parametrize("user", [*READERS, "players", "lobby", "operator"])
-async def test_a_reply_subject_makes_nobody_else_act(server: EmbeddedServer, user: str) -> None:
+async def test_a_reply_subject_makes_nobody_else_act(server: Server, user: str) -> None:
     """An answer goes wherever the question says: to the API that deletes the log, or into the log itself."""
     async with connected(server, "table") as table:
         log = await JetStreamLog.open(table, Settings())
@@ -122,7 +122,7 @@ async def test_a_reply_subject_makes_nobody_else_act(server: EmbeddedServer, use
 
 @pytest.mark.parametrize("user", READERS)
 @pytest.mark.parametrize("act", ["STREAM.DELETE.TABLES", "STREAM.PURGE.TABLES", "STREAM.CREATE.MORE", "STREAM.NAMES"])
-async def test_a_service_cannot_manage_streams(server: EmbeddedServer, user: str, act: str) -> None:
+async def test_a_service_cannot_manage_streams(server: Server, user: str, act: str) -> None:
     async with connected(server, user) as client:
         with pytest.raises(NoRespondersError):
             await client.request(f"{API_PREFIX}.{act}", b"{}", timeout=2)
@@ -152,7 +152,7 @@ async def test_a_service_cannot_manage_streams(server: EmbeddedServer, user: str
         ("operator", "query.account.house.real-USD.operator.operator", "cashier"),
     ],
 )
-async def test_who_may_ask_is_answered(server: EmbeddedServer, asker: str, subject: str, answerer: str) -> None:
+async def test_who_may_ask_is_answered(server: Server, asker: str, subject: str, answerer: str) -> None:
     async with connected(server, asker) as client, connected(server, answerer) as service:
         with pytest.raises(NoRespondersError):
             await client.request(subject, b"?", timeout=2)  # nobody is up: the client learns it at once
@@ -189,7 +189,7 @@ async def test_who_may_ask_is_answered(server: EmbeddedServer, asker: str, subje
         ("operator", "fact.main.T1.table.action_taken"),
     ],
 )
-async def test_who_may_not_ask_is_not_heard(server: EmbeddedServer, asker: str, subject: str) -> None:
+async def test_who_may_not_ask_is_not_heard(server: Server, asker: str, subject: str) -> None:
     line = Line(asker)
     async with connected(server, asker, line) as client:
         await client.publish(subject, b"?")
@@ -208,7 +208,7 @@ async def test_who_may_not_ask_is_not_heard(server: EmbeddedServer, asker: str, 
         ("operator", ">"),
     ],
 )
-async def test_who_may_not_see_cannot_listen(server: EmbeddedServer, user: str, subject: str) -> None:
+async def test_who_may_not_see_cannot_listen(server: Server, user: str, subject: str) -> None:
     line = Line(user)
     async with connected(server, user, line) as client:
         await client.subscribe(subject)
@@ -216,7 +216,7 @@ async def test_who_may_not_see_cannot_listen(server: EmbeddedServer, user: str, 
     assert "permissions violation for subscription" in str(line.last_error)
 
 
-async def test_views_arrive_where_they_may_be_seen(server: EmbeddedServer) -> None:
+async def test_views_arrive_where_they_may_be_seen(server: Server) -> None:
     async with (
         connected(server, "views") as views,
         connected(server, "dealer") as dealer,
@@ -238,7 +238,7 @@ async def test_views_arrive_where_they_may_be_seen(server: EmbeddedServer) -> No
                 assert (await seen.next_msg(timeout=5)).data == b"view"
 
 
-async def test_nobody_comes_in_without_a_password(server: EmbeddedServer) -> None:
+async def test_nobody_comes_in_without_a_password(server: Server) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     await reader.readline()
     writer.write(b"CONNECT {}\r\nPING\r\n")

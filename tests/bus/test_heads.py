@@ -9,9 +9,9 @@ from contracts.codec import encode
 from contracts.commit import Head
 from services.bus.connection import settle
 from services.bus.jetstream import JetStreamLog
-from services.bus.server import EmbeddedServer
 from services.bus.settings import Settings
 from tests.bus.conftest import connected
+from tests.servers import Server
 
 pytestmark = pytest.mark.server
 
@@ -20,7 +20,7 @@ def head(n: int) -> bytes:
     return encode(Head(n=n, hash=f"{n:064x}"))
 
 
-async def test_the_last_head_of_every_service_is_read_for_each_table(server: EmbeddedServer) -> None:
+async def test_the_last_head_of_every_service_is_read_for_each_table(server: Server) -> None:
     async with connected(server, "deploy") as deploy, connected(server, "views") as client:
         context = deploy.jetstream()
         for subject, body in (
@@ -40,7 +40,7 @@ async def test_the_last_head_of_every_service_is_read_for_each_table(server: Emb
         assert await log.heads("main", "T3") == {}
 
 
-async def test_the_heads_of_more_tables_than_one_answer_holds_are_all_read(server: EmbeddedServer) -> None:
+async def test_the_heads_of_more_tables_than_one_answer_holds_are_all_read(server: Server) -> None:
     tables = [f"T{number}" for number in range(1_100)]
     async with connected(server, "deploy") as deploy, connected(server, "replay") as client:
         for start in range(0, len(tables), 100):
@@ -54,7 +54,7 @@ async def test_the_heads_of_more_tables_than_one_answer_holds_are_all_read(serve
         assert sorted(found) == sorted(tables)
 
 
-async def test_no_reply_subject_makes_a_request_for_heads_write(server: EmbeddedServer) -> None:
+async def test_no_reply_subject_makes_a_request_for_heads_write(server: Server) -> None:
     async with connected(server, "deploy") as deploy, connected(server, "views") as client:
         await deploy.jetstream().publish("heads.table.main.T1", head(1))
         for subject in ("log.DIRECT.GET.HEADS", "$JS.API.DIRECT.GET.HEADS"):

@@ -17,6 +17,7 @@ from services.bus.server import EmbeddedServer
 from services.bus.settings import Settings
 from services.bus.streams import TABLES
 from tests.bus.conftest import connected
+from tests.servers import Server
 
 pytestmark = pytest.mark.server
 
@@ -37,7 +38,7 @@ HEADERS_OF_AN_ENEMY = {
 }
 
 
-async def store(server: EmbeddedServer, user: str, subject: str, headers: bytes) -> None:
+async def store(server: Server, user: str, subject: str, headers: bytes) -> None:
     """Stores a message whose headers no client library would send."""
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     await reader.readline()
@@ -48,7 +49,7 @@ async def store(server: EmbeddedServer, user: str, subject: str, headers: bytes)
     writer.close()
 
 
-async def test_headers_of_an_enemy_do_not_stop_a_reader_or_a_follower(server: EmbeddedServer) -> None:
+async def test_headers_of_an_enemy_do_not_stop_a_reader_or_a_follower(server: Server) -> None:
     async with connected(server, "table") as client:
         log = await JetStreamLog.open(client, Settings(batch_messages_max=3))
         seen: asyncio.Queue[Stored] = asyncio.Queue()
@@ -63,7 +64,7 @@ async def test_headers_of_an_enemy_do_not_stop_a_reader_or_a_follower(server: Em
         assert [message.subject async for message in log.read("main", "T1")] == wanted
 
 
-async def test_what_is_forbidden_is_refused_at_once(server: EmbeddedServer) -> None:
+async def test_what_is_forbidden_is_refused_at_once(server: Server) -> None:
     async with connected(server, "rake") as client:
         log = await JetStreamLog.open(client, Settings(append_timeout_ms=60_000))
         async with asyncio.timeout(5):
@@ -73,7 +74,7 @@ async def test_what_is_forbidden_is_refused_at_once(server: EmbeddedServer) -> N
                 await log.append("main", "T1", "table", "hand_started", b"mine", 0)
 
 
-async def test_another_stream_on_the_subject_is_refused(server: EmbeddedServer) -> None:
+async def test_another_stream_on_the_subject_is_refused(server: Server) -> None:
     async with connected(server, "deploy") as client:
         context = client.jetstream()
         await context.delete_stream(TABLES)
@@ -86,16 +87,18 @@ async def test_another_stream_on_the_subject_is_refused(server: EmbeddedServer) 
             await log.tail("main", "T1")
 
 
-async def test_without_a_connection_an_append_is_not_sent_and_nothing_lands_later(server: EmbeddedServer) -> None:
+async def test_without_a_connection_an_append_is_not_sent_and_nothing_lands_later(
+    mortal: EmbeddedServer,
+) -> None:
     line = Line("table")
     lost, back = asyncio.Event(), asyncio.Event()
     line.when_lost(lost.set)
     line.when_back(back.set)
-    async with connected(server, "table", line) as client:
+    async with connected(mortal, "table", line) as client:
         log = await JetStreamLog.open(client, Settings(), line)
         first = await log.append("main", "T1", "table", "fact", b"1", 0)
-        assert server.pid is not None
-        os.kill(server.pid, signal.SIGKILL)
+        assert mortal.pid is not None
+        os.kill(mortal.pid, signal.SIGKILL)
         await asyncio.wait_for(lost.wait(), 10)
         with pytest.raises(Refused, match="no connection"):
             await log.append("main", "T1", "table", "fact", b"not sent", first)
@@ -105,13 +108,15 @@ async def test_without_a_connection_an_append_is_not_sent_and_nothing_lands_late
         assert [message.data async for message in log.read("main", "T1")] == [b"1"]
 
 
-async def test_an_append_under_way_when_the_connection_breaks_is_in_doubt_at_once(server: EmbeddedServer) -> None:
+async def test_an_append_under_way_when_the_connection_breaks_is_in_doubt_at_once(
+    mortal: EmbeddedServer,
+) -> None:
     line = Line("table")
     back = asyncio.Event()
     line.when_back(back.set)
-    async with connected(server, "table", line) as client:
+    async with connected(mortal, "table", line) as client:
         log = await JetStreamLog.open(client, Settings(append_timeout_ms=60_000), line)
-        pid = server.pid
+        pid = mortal.pid
         assert pid is not None
         os.kill(pid, signal.SIGSTOP)  # takes what is sent, answers nothing
         appending = asyncio.create_task(log.append("main", "T1", "table", "fact", b"1", 0))
@@ -126,11 +131,13 @@ async def test_an_append_under_way_when_the_connection_breaks_is_in_doubt_at_onc
         assert [message.data async for message in log.read("main", "T1")] == [b"1"]
 
 
-async def test_an_append_that_is_not_answered_in_time_is_in_doubt_and_may_land_later(server: EmbeddedServer) -> None:
+async def test_an_append_that_is_not_answered_in_time_is_in_doubt_and_may_land_later(
+    mortal: EmbeddedServer,
+) -> None:
     settings = Settings(append_timeout_ms=50, unanswered_ms=60_000)
-    async with connected(server, "table") as client:
+    async with connected(mortal, "table") as client:
         log = await JetStreamLog.open(client, settings)
-        pid = server.pid
+        pid = mortal.pid
         assert pid is not None
         os.kill(pid, signal.SIGSTOP)
         try:
@@ -144,14 +151,14 @@ async def test_an_append_that_is_not_answered_in_time_is_in_doubt_and_may_land_l
         assert [message.data async for message in patient.read("main", "T1")] == [b"1"]
 
 
-async def test_after_some_time_outs_in_a_row_the_connection_moves_on(server: EmbeddedServer) -> None:
+async def test_after_some_time_outs_in_a_row_the_connection_moves_on(mortal: EmbeddedServer) -> None:
     line = Line("table")
     lost, back = asyncio.Event(), asyncio.Event()
     line.when_lost(lost.set)
     line.when_back(back.set)
-    async with connected(server, "table", line) as client:
+    async with connected(mortal, "table", line) as client:
         log = await JetStreamLog.open(client, Settings(append_timeout_ms=200, unanswered_ms=300), line)
-        pid, timed_out = server.pid, 0
+        pid, timed_out = mortal.pid, 0
         assert pid is not None
         os.kill(pid, signal.SIGSTOP)
         try:
@@ -171,21 +178,21 @@ async def test_after_some_time_outs_in_a_row_the_connection_moves_on(server: Emb
         assert [message.data async for message in patient.read("main", "T1")] == [b"1"]
 
 
-async def test_a_message_beside_the_pattern_of_commits_is_not_stored(server: EmbeddedServer) -> None:
+async def test_a_message_beside_the_pattern_of_commits_is_not_stored(server: Server) -> None:
     async with connected(server, "deploy") as client:
         await client.publish("table.main.T1", b"junk")
         await client.publish("table.main.T1.table.fact.more", b"junk")
         assert (await client.jetstream().stream_info(TABLES)).state.messages == 0
 
 
-async def test_two_megabytes_fail_cleanly(server: EmbeddedServer) -> None:
+async def test_two_megabytes_fail_cleanly(server: Server) -> None:
     async with connected(server, "players") as client:
         with pytest.raises(Exception, match="maximum payload"):
             await client.publish("command.main.T1.player.P7", b"x" * 2_000_000)
         assert client.is_connected
 
 
-async def test_more_tables_than_one_answer_of_a_replica_can_hold_are_all_named(server: EmbeddedServer) -> None:
+async def test_more_tables_than_one_answer_of_a_replica_can_hold_are_all_named(server: Server) -> None:
     async with connected(server, "table") as client:
         log = await JetStreamLog.open(client, Settings())
         names = [f"T{number:04}" for number in range(1_100)]
@@ -213,7 +220,7 @@ def test_only_what_is_certain_is_said_for_certain(answer: bytes, raised: type[Ex
         acknowledged(answer)
 
 
-async def test_the_deploy_role_reads_under_the_apis_own_name(server: EmbeddedServer) -> None:
+async def test_the_deploy_role_reads_under_the_apis_own_name(server: Server) -> None:
     settings = Settings(api_prefix="$JS.API")
     client = await connect(settings, server.credentials, Line("deploy"))
     await streams.check(client.jetstream(), 1, (streams.REFUSALS,))

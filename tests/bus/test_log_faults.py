@@ -17,18 +17,20 @@ from services.bus.memory import MemoryLog
 from services.bus.server import EmbeddedServer
 from services.bus.settings import Settings
 from services.bus.streams import TABLES
-from tests.bus.conftest import MEMORY, R1, R3, a_log, a_server, connected, emptied, servers
+from tests.bus.conftest import MEMORY, R1, R3, a_log, connected, emptied, servers
 from tests.bus.test_log import WRITERS, Followed, say, sent_again, told
 from tests.cluster.servers import Cluster
 from tests.replay.playing import ROOM, session
+from tests.servers import Server, a_server_with_streams
 
 BACK_S_MAX = 30
 IN_FLIGHT = 64
 
 
 @contextlib.contextmanager
-def standing_still(server: EmbeddedServer | Cluster) -> Iterator[None]:
+def standing_still(server: Server | Cluster) -> Iterator[None]:
     """Nothing is answered as long as the context lasts, and all that was sent is done after."""
+    assert isinstance(server, EmbeddedServer | Cluster)
     pids = [server.pid] if isinstance(server, EmbeddedServer) else [node.pid for node in server.nodes]
     for pid in pids:
         assert pid is not None
@@ -72,7 +74,11 @@ async def test_sixty_who_race_on_three_servers_lose_by_either_code(three_servers
 async def test_an_append_whose_time_was_up_lands_late_and_once(kind: str, request: pytest.FixtureRequest) -> None:
     """It is sent again on the same connection: only there does a server keep the order of the two."""
     impatient = Settings(append_timeout_ms=50, unanswered_ms=60_000)
-    async with servers(kind, request) as server, connected(server, "table") as client, a_log(server) as log:
+    async with (
+        servers(kind, request, mortal=True) as server,
+        connected(server, "table") as client,
+        a_log(server) as log,
+    ):
         hasty, patient = await JetStreamLog.open(client, impatient), await JetStreamLog.open(client, Settings())
         first = await say(log, "T1", "one", 0)
         with standing_still(server), pytest.raises(InDoubt):
@@ -124,7 +130,7 @@ async def test_a_log_that_went_back_does_not_hold_what_was_seen(kind: str, reque
     """DESIGN 1: the last message seen is not where it was, and who expects it cannot append."""
     async with contextlib.AsyncExitStack() as stack:
         log: Log = MemoryLog()
-        server: EmbeddedServer | Cluster | None = None
+        server: Server | Cluster | None = None
         if kind != MEMORY:
             server = await stack.enter_async_context(servers(kind, request))
             log = await stack.enter_async_context(a_log(server))
@@ -182,7 +188,8 @@ async def test_a_long_table_is_read_whole_and_searched_in_few_steps(
         if kind == MEMORY:
             log: Log = MemoryLog()
         elif kind == "r1":
-            log = await stack.enter_async_context(a_log(await stack.enter_async_context(a_server(sync_always=False))))
+            server = await stack.enter_async_context(a_server_with_streams(sync_always=False))
+            log = await stack.enter_async_context(a_log(server))
         else:
             log = await stack.enter_async_context(a_log(await emptied(request.getfixturevalue("three_servers"))))
         await _fill(log, commits, at_once=1 if kind == "r3" else IN_FLIGHT)

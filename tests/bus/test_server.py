@@ -18,7 +18,7 @@ from services.bus.credentials import Credentials
 from services.bus.jetstream import JetStreamLog
 from services.bus.server import EmbeddedServer, ServerFailed
 from services.bus.settings import Settings
-from tests.bus.conftest import a_server, connected
+from tests.bus.conftest import connected, own_server
 from tests.faults.running import free_port
 
 pytestmark = pytest.mark.server
@@ -125,7 +125,7 @@ async def test_nothing_is_left_behind_by_a_server_without_a_directory() -> None:
 
 
 async def test_a_server_that_dies_is_started_again_and_clients_come_back() -> None:
-    async with a_server() as server:
+    async with own_server() as server:
         line = Line("table")
         back = asyncio.Event()
         line.when_back(back.set)

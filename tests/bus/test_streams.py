@@ -8,20 +8,20 @@ from nats.js.api import DiscardPolicy, RePublish, StreamConfig
 
 from services.bus import streams
 from services.bus.accounts import API_PREFIX
-from services.bus.server import EmbeddedServer
 from services.bus.streams import HEADS, LEDGER, LEDGER_HEADS, LEDGER_REFUSALS, REFUSALS, TABLES, StreamDiffers
 from tests.bus.conftest import connected
+from tests.servers import Server
 
 pytestmark = pytest.mark.server
 
 
 @pytest.fixture
-async def deploy(server: EmbeddedServer) -> AsyncIterator[Client]:
+async def deploy(server: Server) -> AsyncIterator[Client]:
     async with connected(server, "deploy") as client:
         yield client
 
 
-async def test_what_was_created_passes_the_check_and_may_be_created_again(server: EmbeddedServer) -> None:
+async def test_what_was_created_passes_the_check_and_may_be_created_again(server: Server) -> None:
     async with connected(server, "deploy") as deploy, connected(server, "table") as table:
         await streams.ensure(deploy.jetstream(), replicas=1)
         await streams.check(table.jetstream(prefix=API_PREFIX), 1, (TABLES, HEADS, REFUSALS))
@@ -31,7 +31,7 @@ async def test_what_was_created_passes_the_check_and_may_be_created_again(server
 
 
 @pytest.mark.parametrize("user", ["dealer", "rake", "settlement", "cashier", "views", "replay"])
-async def test_every_service_can_check_the_log_and_the_heads(server: EmbeddedServer, user: str) -> None:
+async def test_every_service_can_check_the_log_and_the_heads(server: Server, user: str) -> None:
     async with connected(server, user) as client:
         await streams.check(client.jetstream(prefix=API_PREFIX), 1)
 

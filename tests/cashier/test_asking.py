@@ -9,9 +9,9 @@ from contracts.codec import encode
 from contracts.outcomes import Accepted, Rejected
 from services.bus.connection import settle
 from services.bus.mailbox import Mailbox
-from services.bus.server import EmbeddedServer
 from services.cashier.asking import Asking
-from tests.bus.conftest import a_server, connected
+from tests.bus.conftest import connected
+from tests.servers import Server, a_server_with_streams
 
 pytestmark = pytest.mark.server
 
@@ -26,7 +26,7 @@ async def wanted_for(asking: Asking, seconds: float) -> None:
         await asyncio.sleep(0.01)
 
 
-async def asked(server: EmbeddedServer, answers: list[bytes], seconds: float) -> int:
+async def asked(server: Server, answers: list[bytes], seconds: float) -> int:
     """How often a table is told, that answers one thing after the other, and then nothing."""
     heard: list[Msg] = []
     async with connected(server, "table") as table, connected(server, "cashier") as cashier:
@@ -47,19 +47,19 @@ async def asked(server: EmbeddedServer, answers: list[bytes], seconds: float) ->
 
 
 async def test_a_table_that_answers_nothing_is_told_once_until_it_is_given_up() -> None:
-    async with a_server(sync_always=False) as server:
+    async with a_server_with_streams(sync_always=False) as server:
         assert await asked(server, [], 1.0) == 1
 
 
 async def test_a_table_that_is_busy_is_told_again_and_more_and_more_seldom() -> None:
     """After 0.2 s, 0.4 s, 0.8 s and so on: a hundred wishes a second are a few commands."""
-    async with a_server(sync_always=False) as server:
+    async with a_server_with_streams(sync_always=False) as server:
         busy = encode(Rejected(code="busy", message="Send the same again."))
         assert 2 <= await asked(server, [busy] * 100, 1.5) <= 4
 
 
 async def test_nobody_there_is_no_fault_and_is_tried_again() -> None:
-    async with a_server(sync_always=False) as server, connected(server, "cashier") as cashier:
+    async with a_server_with_streams(sync_always=False) as server, connected(server, "cashier") as cashier:
         mailbox = await Mailbox.open(cashier)
         asking = Asking(mailbox)
         await wanted_for(asking, 0.1)

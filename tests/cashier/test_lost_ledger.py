@@ -16,7 +16,7 @@ from services.bus.faults import CannotServe
 from services.bus.streams import LEDGER, LEDGER_HEADS, LEDGER_REFUSALS, StreamDiffers
 from tests.cashier.test_room import CASH, Wallet
 from tests.damage.store import of_stream
-from tests.services.room import a_room
+from tests.services.room import a_house
 
 pytestmark = pytest.mark.server
 
@@ -25,7 +25,7 @@ ALL = (LEDGER, LEDGER_HEADS, LEDGER_REFUSALS)
 
 async def banked(folder: Path, *, seated: bool) -> None:
     """A room in which somebody has an account, and sits at a table or not."""
-    async with a_room(folder) as room:
+    async with a_house(folder) as room:
         wallet = Wallet(room, await room.caller("lobby"))
         await wallet.holds("ann", 5_000)
         if seated:
@@ -43,7 +43,7 @@ async def test_a_ledger_that_is_gone_is_told_by_its_heads(tmp_path: Path) -> Non
     await banked(tmp_path, seated=False)
     gone(tmp_path, LEDGER)
     with pytest.raises(StreamDiffers, match="stream LEDGER does not exist, though stream LEDGER_HEADS was in use"):
-        async with a_room(tmp_path):
+        async with a_house(tmp_path):
             pass
 
 
@@ -51,19 +51,19 @@ async def test_a_ledger_of_which_nothing_is_left_is_told_by_the_players_who_sit_
     await banked(tmp_path, seated=True)
     gone(tmp_path, *ALL)
     with pytest.raises(CannotServe, match="there is no ledger real-USD, but players sit at table T1"):
-        async with a_room(tmp_path):
+        async with a_house(tmp_path):
             pass
-    async with a_room(tmp_path, ["table", "views"]) as room:  # the tables can be closed
+    async with a_house(tmp_path, ["table", "views"]) as room:  # the tables can be closed
         assert len((await Wallet(room, await room.caller("lobby")).seated(lambda _: True)).seats) == 1
 
 
 async def test_a_ledger_that_lost_its_end_is_halted_and_says_so_to_wallets(tmp_path: Path) -> None:
     """A published head is ahead of the log (DESIGN 1): nothing is written until the lost commits are back."""
-    async with a_room(tmp_path, ["table", "views"]) as room:
+    async with a_house(tmp_path, ["table", "views"]) as room:
         deploy = await room.caller("deploy")
         subject = heads("cashier", HOUSE, "real-USD", LEDGERS)
         await deploy.client.jetstream().publish(subject, encode(Head(n=3, hash="0" * 64)))
-    async with a_room(tmp_path) as room:
+    async with a_house(tmp_path) as room:
         wallet = Wallet(room, await room.caller("lobby"))
         outcome = await wallet.account(OpenAccount, player="ann")
         assert isinstance(outcome, Rejected)

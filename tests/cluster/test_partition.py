@@ -8,7 +8,7 @@ import pytest
 from tests.cluster.house import SERVICES, House, endured, open_house
 from tests.cluster.network import Network, network_fault
 from tests.cluster.servers import Cluster, Node
-from tests.conftest import IN_CI
+from tests.engine import IN_CI
 from tests.processes.playing import measured
 
 pytestmark = [

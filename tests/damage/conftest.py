@@ -8,7 +8,7 @@ import pytest
 
 from contracts.codec import digest
 from tests.damage.store import copied
-from tests.services.room import Caller, Room, a_room
+from tests.services.room import Caller, Room, a_house
 from tests.services.test_forged_log import played_on
 
 FILLER = b" " * 900_000
@@ -42,7 +42,7 @@ async def _hands(room: Room, lobby: Caller, table: str, count: int) -> None:
 
 
 async def _play(folder: Path, exports: Path) -> Played:
-    async with a_room(folder) as room:
+    async with a_house(folder) as room:
         lobby, deploy = await room.caller("lobby"), await room.caller("deploy")
         for table in EARLY:
             await room.open(lobby, table, ("P1", "P2"))

@@ -12,7 +12,7 @@ from contracts.outcomes import Rejected
 from tests.damage.conftest import Played
 from tests.damage.running import croupier, halted_with, read, verified
 from tests.damage.store import blocks, cut, flip, flip_commit, flip_last, index, records
-from tests.services.room import a_room
+from tests.services.room import a_house
 from tests.services.test_forged_log import played_on
 
 pytestmark = [pytest.mark.server, pytest.mark.xdist_group("damage")]
@@ -22,7 +22,7 @@ FLIPS = 6
 
 async def plays_and_halts(folder: Path, playing: tuple[str, ...], halted: dict[str, int]) -> None:
     """Serves a damaged room: some tables play on, the others are halted, and say from which commit on."""
-    async with a_room(folder) as room:
+    async with a_house(folder) as room:
         lobby = await room.caller("lobby")
         for table in playing:
             await played_on(room, lobby, table)
@@ -42,7 +42,7 @@ def repaired(folder: Path, played: Played, tables: tuple[str, ...]) -> None:
     assert verified(folder) == (0, {})
 
     async def play() -> None:
-        async with a_room(folder) as room:
+        async with a_house(folder) as room:
             lobby = await room.caller("lobby")
             for table in tables:
                 await played_on(room, lobby, table)

@@ -14,7 +14,7 @@ from services.command_line.serve import SERVICES, room
 from tests.damage.conftest import Played
 from tests.damage.running import a_caller, answered, ask, ask_verify, croupier, halted_with, resumed, verified
 from tests.damage.store import flip_last
-from tests.services.room import ROOM, Room, a_room
+from tests.services.room import ROOM, Room, a_house
 from tests.services.test_forged_log import played_on
 
 pytestmark = [pytest.mark.server, pytest.mark.xdist_group("damage")]
@@ -60,7 +60,7 @@ async def test_services_that_hold_the_fold_halt_the_table_and_leave_what_they_kn
             while (found := await ask_verify(folder))[0] == 0:
                 pass
         assert {table: finding["n"] for table, finding in found[1].items()} == {TABLE: n}
-    async with a_room(folder) as running:
+    async with a_house(folder) as running:
         lobby = await running.caller("lobby")
         assert missing in await halted_with(lobby, TABLE)
         said = await ask("repair", TABLE, "--from", played.exports[TABLE], "--data", folder)
@@ -73,7 +73,7 @@ async def test_services_that_hold_the_fold_halt_the_table_and_leave_what_they_kn
 async def test_what_nobody_knows_is_not_missed_and_one_answer_proves_it(played: Played, tmp_path: Path) -> None:
     """Every answer and every public view carries a head; without any, a shorter log is a whole one."""
     folder, n = played.copy(tmp_path), played.commits[TABLE]
-    async with a_room(folder) as running:
+    async with a_house(folder) as running:
         lobby = await running.caller("lobby")
         seen = await running.picture(lobby, TABLE, lambda seen: seen.n == n)
         await without_heads(running)
@@ -91,10 +91,10 @@ async def test_a_table_that_played_on_without_its_lost_end_is_told_from_the_one_
     played: Played, tmp_path: Path
 ) -> None:
     folder, n = played.copy(tmp_path), played.commits[TABLE]
-    async with a_room(folder) as running:
+    async with a_house(folder) as running:
         await without_heads(running)
     flip_last(folder)
-    async with a_room(folder) as running:
+    async with a_house(folder) as running:
         await played_on(running, await running.caller("lobby"), TABLE)
     assert await ask_verify(folder) == (0, {})
     head = f"{n}:{played.head(TABLE)}"

@@ -20,7 +20,7 @@ from tests.damage.running import complaint, croupier, halted_with, read, verifie
 from tests.damage.store import flip, of_stream
 from tests.faults.running import ended
 from tests.processes.fleet import RUN
-from tests.services.room import ROOM, a_room
+from tests.services.room import ROOM, a_house
 from tests.services.test_forged_log import played_on
 
 pytestmark = [pytest.mark.server, pytest.mark.xdist_group("damage")]
@@ -85,7 +85,7 @@ async def test_a_log_that_is_gone_is_refused_until_told_and_then_every_table_is_
     assert await begun_anew(folder) == [(TABLES, 0)]
     code, found = await asyncio.to_thread(verified, folder)
     assert (code, {table: finding["n"] for table, finding in found.items()}) == (1, dict.fromkeys(played.exports, 1))
-    async with a_room(folder) as running:
+    async with a_house(folder) as running:
         lobby = await running.caller("lobby")
         for table, n in played.commits.items():
             assert f"commits 1 to {n} are missing" in await halted_with(lobby, table)
@@ -93,7 +93,7 @@ async def test_a_log_that_is_gone_is_refused_until_told_and_then_every_table_is_
     for table, export in played.exports.items():
         said = await asyncio.to_thread(croupier, "repair", table, "--from", export, "--data", folder)
         assert said.code == 0, said
-    async with a_room(folder) as running:
+    async with a_house(folder) as running:
         lobby = await running.caller("lobby")
         for table in played.exports:
             await played_on(running, lobby, table)
@@ -109,7 +109,7 @@ async def test_a_log_goes_on_without_its_heads_and_says_so(played: Played, tmp_p
     assert await begun_anew(folder) == [(HEADS, 0)]
     out = (await asyncio.to_thread(croupier, "verify", "T4", "--data", folder)).out
     assert "nothing vouches for the end of the log: compare the head" in out
-    async with a_room(folder) as running:
+    async with a_house(folder) as running:
         lobby = await running.caller("lobby")
         for table in played.exports:
             await played_on(running, lobby, table)
@@ -129,15 +129,15 @@ async def test_a_room_that_lost_log_and_heads_is_told_by_the_keys_of_its_decks(
     keys.rename(tmp_path / "keys")
     if REFUSALS not in gone:
         return
-    async with a_room(folder) as running:  # nothing at all is left that tells: this is a new room
+    async with a_house(folder) as running:  # nothing at all is left that tells: this is a new room
         assert await running.log("T1") == []
     assert keys.exists()
 
 
 async def test_a_room_that_never_had_a_log_is_not_taken_for_one_that_lost_it(tmp_path: Path) -> None:
-    async with a_room(tmp_path / "new"):
+    async with a_house(tmp_path / "new"):
         pass
-    async with a_room(tmp_path / "new") as running:
+    async with a_house(tmp_path / "new") as running:
         assert await running.log("T1") == []
 
 
@@ -145,7 +145,7 @@ async def test_in_process_the_refusal_is_a_stream_that_differs(played: Played, t
     folder = played.copy(tmp_path)
     _gone(folder, TABLES)
     with pytest.raises(StreamDiffers, match=r"nothing was created"):
-        async with a_room(folder):
+        async with a_house(folder):
             pass
 
 

@@ -28,7 +28,7 @@ from tests.damage.running import (
     verified,
 )
 from tests.damage.store import flip_commit, flip_last
-from tests.services.room import ROOM, a_room
+from tests.services.room import ROOM, a_house
 from tests.services.test_forged_log import played_on
 
 pytestmark = [pytest.mark.server, pytest.mark.xdist_group("damage")]
@@ -37,7 +37,7 @@ pytestmark = [pytest.mark.server, pytest.mark.xdist_group("damage")]
 async def test_a_halted_table_goes_on_by_itself_once_it_is_put_back(played: Played, tmp_path: Path) -> None:
     folder, n = played.copy(tmp_path), played.commits["T4"]
     flip_last(folder)
-    async with a_room(folder) as running:
+    async with a_house(folder) as running:
         lobby = await running.caller("lobby")
         assert f" {n} " in await halted_with(lobby, "T4")
         said = await ask("repair", "T4", "--from", played.exports["T4"], "--data", folder)
@@ -53,7 +53,7 @@ async def test_a_table_that_played_on_over_an_old_damage_loses_nothing(played: P
     folder = played.copy(tmp_path)
     flip_commit(folder, "T1", 3)
     assert {table: each["n"] for table, each in (await ask_verify(folder))[1].items()} == {"T1": 3}
-    async with a_room(folder) as running:
+    async with a_house(folder) as running:
         lobby = await running.caller("lobby")
         await played_on(running, lobby, "T1")
         before = [stored.data for stored in await running.log("T1")]
@@ -73,7 +73,7 @@ async def test_a_repair_that_was_interrupted_leaves_the_table_halted_and_is_comp
 ) -> None:
     """Its head is known before anything is purged: nobody plays on from half a log."""
     folder, n, half = played.copy(tmp_path), played.commits["T1"], 12
-    async with a_room(folder) as running:
+    async with a_house(folder) as running:
         deploy, lobby = await running.caller("deploy"), await running.caller("lobby")
         context = deploy.client.jetstream()
         await context.publish(f"heads.table.{ROOM}.T1", encode(Head(n=n, hash=played.head("T1"))))
@@ -81,7 +81,7 @@ async def test_a_repair_that_was_interrupted_leaves_the_table_halted_and_is_comp
         log = await JetStreamLog.open(deploy.client, Settings(api_prefix="$JS.API"))
         await put(log, ROOM, "T1", list(messages(ROOM, played.exports["T1"]))[:half], 0)
         assert f" to {n} are missing" in await halted_with(lobby, "T1")
-    async with a_room(folder) as running:
+    async with a_house(folder) as running:
         lobby = await running.caller("lobby")
         assert f"commits {half + 1} to {n} are missing" in await halted_with(lobby, "T1")
         said = await ask("repair", "T1", "--from", played.exports["T1"], "--data", folder)
@@ -148,7 +148,7 @@ async def test_a_room_that_runs_when_its_log_goes_back_halts_what_it_knows_bette
 
 async def test_a_table_moves_to_another_server_between_hands_and_plays_on_there(played: Played, tmp_path: Path) -> None:
     folder = played.copy(tmp_path)
-    async with a_room(folder) as here, a_room(tmp_path / "there") as there:
+    async with a_house(folder) as here, a_house(tmp_path / "there") as there:
         lobby, over_there = await here.caller("lobby"), await there.caller("lobby")
         target = ("--to", there.settings.nats_url, "--to-credentials", there.settings.credentials_file)
         said = await ask("move", "T1", *target, "--data", folder)

@@ -9,7 +9,7 @@ from contracts.codec import digest
 from tests.damage.running import ask, ask_verify
 from tests.faults.running import reached
 from tests.processes.playing import ROOM, plans, play, played_and_sound, proofs
-from tests.services.room import a_room
+from tests.services.room import a_house
 
 pytestmark = [pytest.mark.server, pytest.mark.xdist_group("damage")]
 
@@ -20,7 +20,7 @@ async def test_a_table_in_play_is_repaired_under_its_players(tmp_path: Path) -> 
     """Its first commit is lost, which nobody who plays needs; each repair purges all, and puts all back."""
     wanted = plans(tables=1, hands=250, bots=3)
     table = wanted[0].table
-    async with a_room(tmp_path / "room") as running:
+    async with a_house(tmp_path / "room") as running:
         deploy = await running.caller("deploy")
         context = deploy.client.jetstream()
         playing = asyncio.create_task(play(running.settings, wanted))

@@ -11,7 +11,7 @@ import pytest
 
 from services.bus.settings import Settings
 from services.command_line.serve import SERVICES, room
-from tests.conftest import IN_CI
+from tests.engine import IN_CI
 
 pytestmark = pytest.mark.server
 

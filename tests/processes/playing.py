@@ -16,12 +16,11 @@ from services.bots.games import GAMES, SEATS, config_of, stakes_of
 from services.bots.incidents import INCIDENTS
 from services.bots.table import BotTable, Plan
 from services.bus.log import Log
-from services.bus.server import EmbeddedServer
 from services.bus.settings import Settings
 from services.command_line.demo_plans import HURRIED
 from services.command_line.proof import Account, prove, replay_log
-from services.command_line.serve import make_streams
 from services.rake.schedules import party
+from tests import servers
 
 ROOM: Final = "main"
 LEDGER: Final = "real-USD"
@@ -29,11 +28,10 @@ LEDGER: Final = "real-USD"
 
 @asynccontextmanager
 async def a_server(folder: Path) -> AsyncIterator[Settings]:
-    """A server with its streams, held by the test; gives the settings with which processes reach it."""
-    async with EmbeddedServer(folder) as server:
-        settings = Settings(nats_url=server.url, credentials_path=server.directory / "credentials.json")
-        await make_streams(settings)
-        yield settings
+    """The suite's server with new streams; gives the settings with which processes reach it."""
+    async with servers.a_server(folder) as server:
+        await servers.make_streams(server)
+        yield Settings(nats_url=server.url, credentials_path=folder / "credentials.json")
 
 
 def plans(tables: int, hands: int, bots: int = SEATS) -> list[Plan]:

@@ -10,7 +10,7 @@ import pytest
 from services.bus.connection import Line, connect
 from services.bus.settings import Settings
 from services.bus.stall import caught_up
-from tests.bus.conftest import a_server as a_bare_server
+from tests.bus.conftest import own_server
 from tests.processes.fleet import Fleet
 from tests.processes.playing import (
     a_server,
@@ -47,7 +47,7 @@ async def test_a_table_service_that_stands_still_again_and_again_delays_and_chan
 
 
 async def test_no_answer_is_waited_for_on_a_connection_that_broke() -> None:
-    async with a_bare_server() as server:
+    async with own_server() as server:
         line, broken = Line("table"), asyncio.Event()
         line.when_lost(broken.set)
         client = await connect(Settings(), server.credentials, line)

@@ -26,6 +26,7 @@ from services.command_line.proof import replay_log
 from services.command_line.serve import SERVICES, Build, room
 from services.replay.cards import HandKeys
 from services.replay.verification import Verification
+from tests.servers import a_server, make_streams
 
 ROOM: Final = "main"
 ANSWER_S: Final = 10.0
@@ -109,7 +110,8 @@ class Room:
                 if sum((info.state.subjects or {}).values()) >= count:
                     break
                 await asyncio.sleep(0.01)
-        messages = [await context.get_msg(REFUSALS, seq=n + 1) for n in range(info.state.last_seq)]
+        last = (await context.stream_info(REFUSALS)).state.last_seq  # what was counted came after the state was noted
+        messages = [await context.get_msg(REFUSALS, seq=n + 1) for n in range(last)]
         kept = [message for message in messages if message.subject == refused(ROOM, table)]
         return [decode(message.data or b"", Refusal) for message in kept]
 
@@ -126,7 +128,25 @@ class Room:
 async def a_room(
     folder: Path, names: Sequence[str] = SERVICES, http_port: int | None = None, builds: dict[str, Build] | None = None
 ) -> AsyncIterator[Room]:
-    """Runs services over a server of their own; `builds` are other wirings than their own."""
-    settings = Settings(data_path=folder, rooms=(ROOM,), http_port=http_port)
-    async with room(settings, names, builds) as running, AsyncExitStack() as stack:
+    """Runs services over the suite's server; the `folder` has their secrets, and finds its log again.
+
+    `builds` are other wirings than their own.
+    """
+    async with a_server(folder) as server:
+        await make_streams(server)
+        settings = Settings(
+            nats_url=server.url,
+            credentials_path=folder / "credentials.json",
+            data_path=folder,
+            rooms=(ROOM,),
+            http_port=http_port,
+        )
+        async with room(settings, names, builds) as running, AsyncExitStack() as stack:
+            yield Room(running, stack)
+
+
+@asynccontextmanager
+async def a_house(folder: Path, names: Sequence[str] = SERVICES) -> AsyncIterator[Room]:
+    """Runs services over a server of their own, which keeps all its files in the folder, as `croupier serve` does."""
+    async with room(Settings(data_path=folder, rooms=(ROOM,)), names) as running, AsyncExitStack() as stack:
         yield Room(running, stack)
