@@ -17,8 +17,7 @@ import {
 
 const FIRST_TRY_MS = 500; // no answer for so long: the same bytes again ...
 const NEXT_TRY_MS = 1000; // ... and then every second
-const TRIES_MAX = 10;
-const HELD_MS = 3000; // `busy` is said after two seconds in which another service was at work
+const TRIES_MAX = 30;
 
 /** The server does not let this user do that. */
 export class Denied extends Error {}
@@ -48,7 +47,7 @@ export class Client {
     client.connection = await connect({
       servers: url.split(","),
       authenticator,
-      ...(caFile && { tls: { caFile } }),
+      ...(caFile && { tls: { caFile, handshakeFirst: true } }), // nobody between can ask for a signature in clear
       inboxPrefix: `_INBOX.${user}`, // answers to this user go there, and nowhere else
       maxReconnectAttempts: -1,
     });
@@ -56,34 +55,30 @@ export class Client {
     return client;
   }
 
-  /** Asks once. Throws Denied where the server forbids it, else what the NATS client throws. */
-  async ask(subject, body, timeout = 2 * NEXT_TRY_MS) {
-    try {
-      return (await this.connection.request(subject, body, { timeout })).json();
-    } catch (error) {
-      throw error.cause instanceof PermissionViolationError ? new Denied(error.message) : error;
-    }
-  }
-
   /** Asks what there is to know of a table, as `kind` (player, lobby, operator) and by `name`. */
   query(what, room, table, kind, name = this.user) {
-    return this.ask(`query.${what}.${room}.${table}.${kind}.${name}`, "{}");
+    return this.#ask(`query.${what}.${room}.${table}.${kind}.${name}`, "{}");
   }
 
   /** Sends a command until it is answered: the same bytes each time, under one id, so that it is taken once. */
-  async command(room, table, kind, command, name = this.user) {
-    const body = JSON.stringify(command);
+  command(room, table, kind, command, name = this.user) {
+    return this.#ask(`command.${room}.${table}.${kind}.${name}`, JSON.stringify(command));
+  }
+
+  /** Sends the same bytes until they are answered. Throws Denied where the server forbids it. */
+  async #ask(subject, body) {
     let timeout = FIRST_TRY_MS;
     for (let left = TRIES_MAX; ; left -= 1) {
       const started = Date.now();
       try {
-        const answer = await this.ask(`command.${room}.${table}.${kind}.${name}`, body, timeout);
+        const answer = (await this.connection.request(subject, body, { timeout })).json();
         if (answer.code !== "busy" || left === 0) return answer;
       } catch (error) {
-        if (error instanceof Denied || left === 0) throw error;
+        if (error.cause instanceof PermissionViolationError) throw new Denied(error.message);
+        if (left === 0) throw error;
         await delay(Math.max(0, started + timeout - Date.now())); // nobody was there: services are being replaced
       }
-      timeout = left === TRIES_MAX ? NEXT_TRY_MS : HELD_MS;
+      timeout = NEXT_TRY_MS;
     }
   }
 

@@ -9,7 +9,8 @@ export LC_ALL=C # NATS counts bytes
 
 credentials=$(tr -d ' \n' <"${1:?usage: story.sh CREDENTIALS [TABLE]}")
 table=${2:-shell-$$}
-answer_seconds_max=10
+tries_max=30
+view_seconds_max=30
 
 fail() {
   printf '%s\n' "$*" >&2
@@ -59,25 +60,43 @@ connect() { # USER
   printf 'SUB _INBOX.%s.* 1\r\n' "$1" >&"$SOCKET" # where answers to this user may go, and nowhere else
 }
 
-views=() # those that came while an answer was awaited
+views=()          # those that came while an answer was awaited
+declare -A begun=() # by connection: the beginning of a message whose end has not come yet
 
-# The next message of a connection in SUBJECT and BODY.
-receive() { # MAIL
-  read -r -t "$answer_seconds_max" -u "$1" SUBJECT BODY || fail "nothing came in $answer_seconds_max s"
+# The next message of a connection in SUBJECT and BODY; fails if none comes in time.
+receive() { # MAIL SECONDS
+  local line="" status=0
+  read -r -t "$2" -u "$1" line || status=$?
+  line=${begun[$1]:-}$line
+  begun[$1]=""
+  if ((status != 0)); then
+    ((status > 128)) || fail "the server hung up"
+    begun[$1]=$line
+    return 1
+  fi
+  read -r SUBJECT BODY <<<"$line"
   [[ $SUBJECT != -ERR ]] || fail "the server says: $BODY"
 }
 
 requests=0
 
-# Sends a request and waits for what answers it, in ANSWER.
+# Sends a request and waits for what answers it, in ANSWER. Where no answer comes, whoever should answer may just be
+# replaced: the same bytes are sent again, after half a second and then every second.
 request() { # SOCKET MAIL USER SUBJECT BODY
-  local inbox="_INBOX.$3.$((++requests))"
-  printf 'PUB %s %s %d\r\n%s\r\n' "$4" "$inbox" "${#5}" "$5" >&"$1"
-  while receive "$2" && [[ $SUBJECT != "$inbox" ]]; do
-    views+=("$BODY")
+  local inbox="_INBOX.$3.$((++requests))" patience=0.5 tries
+  for ((tries = 0; tries < tries_max; tries++)); do
+    printf 'PUB %s %s %d\r\n%s\r\n' "$4" "$inbox" "${#5}" "$5" >&"$1"
+    while receive "$2" "$patience"; do
+      if [[ $SUBJECT == _INBOX.* ]]; then
+        [[ $SUBJECT == "$inbox" && -n $BODY && $BODY != *'"code":"busy"'* ]] || continue
+        ANSWER=$BODY
+        return
+      fi
+      views+=("$BODY")
+    done
+    patience=1
   done
-  [[ -n $BODY ]] || fail "nobody answers $4"
-  ANSWER=$BODY
+  fail "nobody answers $4"
 }
 
 # --- Croupier ---------------------------------------------------------------------------------------------------------
@@ -109,7 +128,8 @@ next_view() {
     VIEW=${views[0]}
     views=("${views[@]:1}")
   else
-    receive "$lobby_mail"
+    receive "$lobby_mail" "$view_seconds_max" || fail "no view came in $view_seconds_max s"
+    [[ $SUBJECT == view.* ]] || next_view # an answer that came twice
     VIEW=$BODY
   fi
 }
