@@ -2,9 +2,10 @@
 
 import asyncio
 import contextlib
+import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from random import Random
 from typing import Any, Final, Self
 
@@ -23,7 +24,9 @@ SAID_MAX: Final = 2_000
 class Member:
     """One place in the fleet: the process that holds it now, and what its processes said."""
 
-    def __init__(self, name: str, crew: Sequence[str], command: Sequence[str]) -> None:
+    def __init__(
+        self, name: str, crew: Sequence[str], command: Sequence[str], environment: Mapping[str, str] | None = None
+    ) -> None:
         self.name = name
         self.crew = tuple(crew)
         self.said: list[dict[str, Any]] = []
@@ -31,6 +34,7 @@ class Member:
         self.ready_s: list[float] = []
         """How long each of its processes took from its start until it served."""
         self._command = command
+        self._environment = {**os.environ, **(environment or {})}
         self._process: asyncio.subprocess.Process | None = None
         self._listening: asyncio.Task[None] | None = None
 
@@ -50,7 +54,7 @@ class Member:
         self.ready.clear()
         began = asyncio.get_running_loop().time()
         self._process = await asyncio.create_subprocess_exec(
-            *self._command, stdin=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE
+            *self._command, stdin=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE, env=self._environment
         )
         self._listening = asyncio.create_task(self._listen(self._process, began))
 
@@ -110,13 +114,21 @@ class Member:
 class Fleet:
     """Processes over one server; each entry of `crews` is what one process serves: `("table", "dealer")`.
 
-    On leaving, whatever still runs is killed.
+    `environments`, where given, has what each process finds in its environment beside what we have. On leaving,
+    whatever still runs is killed.
     """
 
-    def __init__(self, settings: Settings, crews: Sequence[Sequence[str]], *options: str) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        crews: Sequence[Sequence[str]],
+        *options: str,
+        environments: Sequence[Mapping[str, str]] | None = None,
+    ) -> None:
+        each = environments or [{}] * len(crews)
         self.members = [
-            Member(f"{'+'.join(crew)}-{number}", crew, _command(settings, crew, options))
-            for number, crew in enumerate(crews)
+            Member(f"{'+'.join(crew)}-{number}", crew, _command(settings, crew, options), environment)
+            for number, (crew, environment) in enumerate(zip(crews, each, strict=True))
         ]
         self.kills: list[str] = []
 

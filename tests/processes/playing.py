@@ -10,6 +10,7 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
+from contracts.views import PublicView
 from services.bots.bank import Bank
 from services.bots.client import RoomClient
 from services.bots.games import GAMES, SEATS, config_of, stakes_of
@@ -79,7 +80,12 @@ async def play(
     operator = await kind.open(settings, "operator", "operator")
     bank = Bank(lobby, LEDGER)
     tables = {plan.table: BotTable(plan, lobby, players, operator, bank) for plan in wanted}
-    await lobby.follow(ROOM, lambda view: tables[view.table].show(view))
+
+    def show(view: PublicView) -> None:
+        if view.table in tables:
+            tables[view.table].show(view)
+
+    await lobby.follow(ROOM, show)
     try:
         async with asyncio.TaskGroup() as group:
             for table in tables.values():

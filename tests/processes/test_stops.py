@@ -62,13 +62,13 @@ async def test_fifty_hands_go_on_after_everything_stopped_in_their_midst(tmp_pat
     """The server stops too: all that comes back is the folder."""
     async with a_server(tmp_path) as settings, Fleet(settings, (EVERYTHING,)) as fleet:
         async with people(settings) as (lobby, _):
-            before = [await _deal(lobby, table) for table in TABLES]
+            before = [await deal(lobby, table) for table in TABLES]
         assert await fleet.stop() == {fleet.members[0].name: 0}
         assert fleet.alarms() == []
     async with a_server(tmp_path) as settings, Fleet(settings, (EVERYTHING,)) as fleet:
         measured(f"{len(TABLES)} tables: {fleet.slowest_start_s():.2f} s from the start of the process until it served")
         async with people(settings) as (lobby, players):
-            assert [await _seen(lobby, table, lambda _: True) for table in TABLES] == before
+            assert [await seen(lobby, table, lambda _: True) for table in TABLES] == before
             for picture in before:
                 await _fold_and_pause(lobby, players, picture)
         assert await fleet.stop() == {fleet.members[0].name: 0}
@@ -77,7 +77,7 @@ async def test_fifty_hands_go_on_after_everything_stopped_in_their_midst(tmp_pat
         assert fleet.alarms() == []
 
 
-async def _deal(lobby: RoomClient, table: str) -> PublicTable:
+async def deal(lobby: RoomClient, table: str) -> PublicTable:
     """Opens a table for two, and returns when the first of them has to act."""
     commands = (
         OpenTable(id="open", config=replace(config_of("nlhe", None), options=Options(act_ms=600_000))),
@@ -86,7 +86,7 @@ async def _deal(lobby: RoomClient, table: str) -> PublicTable:
     )
     for command in commands:
         assert isinstance(await lobby.command(ROOM, table, "lobby", command), Accepted)
-    return await _seen(lobby, table, lambda picture: picture.turn_number is not None)
+    return await seen(lobby, table, lambda picture: picture.turn_number is not None)
 
 
 async def _fold_and_pause(lobby: RoomClient, players: RoomClient, picture: PublicTable) -> None:
@@ -97,10 +97,10 @@ async def _fold_and_pause(lobby: RoomClient, players: RoomClient, picture: Publi
     fold = Act(id="fold", hand=1, turn=picture.turn_number, action="fold")
     assert isinstance(await lobby.command(ROOM, table, "lobby", PauseTable(id="pause", hand=1)), Accepted)
     assert isinstance(await players.command(ROOM, table, player, fold), Accepted)
-    await _seen(lobby, table, lambda picture: not picture.in_hand)
+    await seen(lobby, table, lambda picture: not picture.in_hand)
 
 
-async def _seen(lobby: RoomClient, table: str, wanted: Callable[[PublicTable], bool]) -> PublicTable:
+async def seen(lobby: RoomClient, table: str, wanted: Callable[[PublicTable], bool]) -> PublicTable:
     """Asks for the picture of a table until it is as wanted."""
     async with asyncio.timeout(20):
         while True:
