@@ -197,6 +197,8 @@ async def test_no_secret_is_in_anything_that_a_whole_demo_writes(tmp_path: Path)
     assert searched.cards == []
     for place in ("process-0", "process-2", "process-faulty-0", "views to a lobby", "stream TABLES", "stream REFUSALS"):
         assert searched.haystack[place], place
+    traces = [text for place, text in searched.haystack.items() if place.startswith("traces")]
+    assert b"hand_started" in b"".join(traces)  # they are read as they are, and not compressed
     assert {f"stream {name}" for name in ("HEADS", "LEDGER", "LEDGER_HEADS")} <= set(searched.haystack)
 
 
