@@ -53,7 +53,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     nats_url: str | None = None
     """The server (several with commas); none: the one that the credentials name."""
     credentials_path: Path | None = None
-    """The file with the passwords; none: `credentials.json` in the data directory."""
+    """The file with the credentials; none: `credentials.json` in the data directory."""
+    operator: str = "operator"
+    """Under which name the command line sends an operator's commands."""
     data_path: Path = Path(".croupier")
     """Where a server of one's own keeps everything."""
     rooms: tuple[str, ...] = ("main",)
@@ -108,6 +110,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             raise ValueError(f"trace_ratio must be from 0 to 1, not {self.trace_ratio}")
         if self.otlp_url is not None and not self.otlp_url.startswith(("http://", "https://")):
             raise ValueError(f"otlp_url must begin with http:// or https://, not {self.otlp_url!r}")
+        if not is_id(self.operator):
+            raise ValueError(f"an operator's name has letters, digits, - and _, 40 at most: not {self.operator!r}")
         for name in self.__struct_fields__:
             value = getattr(self, name)
             if isinstance(value, int) and not isinstance(value, bool) and value < 1:

@@ -30,8 +30,6 @@ from services.command_line.where import Where
 
 REFUSED: Final = 1
 """The exit code of a command that the table refused."""
-OPERATOR: Final = "operator"
-"""The user, and the name, under which this command line sends commands."""
 TRIES_MAX: Final = 15
 """So often a command is sent, about a second apart, before nobody is said to answer."""
 
@@ -76,18 +74,20 @@ async def ask(
     """
     again, name = Again(id=again.id or f"cli-{uuid4().hex}", hand=again.hand), table_name(table)
     command_of(kind, {**fields, "id": again.id})  # before anybody is asked
-    async with connected(await served(where), OPERATOR) as client:
+    settings = await served(where)
+    operator = settings.operator
+    async with connected(settings, operator) as client:
         mailbox = await Mailbox.open(client)
-        room = RoomClient(client, mailbox, "operator", Line(OPERATOR))
-        hand = again.hand if again.hand is not None else await _hand_of(mailbox, where.room, name)
+        room = RoomClient(client, mailbox, "operator", Line(operator))
+        hand = again.hand if again.hand is not None else await _hand_of(mailbox, where.room, name, operator)
         command = command_of(kind, {**fields, "id": again.id, "hand": hand})
-        outcome = await _sent(room, where.room, name, command)
+        outcome = await _sent(room, where.room, name, operator, command)
         for _ in range(0 if again.hand is not None or kind is VoidHand else HANDS_TRIED_MAX):
             newer = _hand_instead(outcome)
             if newer is None:
                 break
             command = command_of(kind, {**fields, "id": again.id, "hand": newer})
-            outcome = await _sent(room, where.room, name, command)
+            outcome = await _sent(room, where.room, name, operator, command)
     if json:
         print_json({"room": where.room, "table": name, "command": command, "outcome": outcome})
     else:
@@ -95,9 +95,9 @@ async def ask(
     return 0 if isinstance(outcome, Accepted) else REFUSED
 
 
-async def _sent(client: RoomClient, room: Id, table: Id, command: AnyCommand) -> Outcome:
+async def _sent(client: RoomClient, room: Id, table: Id, operator: Id, command: AnyCommand) -> Outcome:
     try:
-        return await client.command(room, table, OPERATOR, command, tries=TRIES_MAX)
+        return await client.command(room, table, operator, command, tries=TRIES_MAX)
     except NoOutcome as error:
         raise CannotRead(
             f"no answer from table {table}, so nobody knows whether the command was taken; "
@@ -118,9 +118,9 @@ def command_of(kind: type[AnyCommand], fields: Mapping[str, Any]) -> AnyCommand:
         raise WrongArgument("\n".join(faulty.faults)) from faulty
 
 
-async def picture(mailbox: Mailbox, room: Id, table: Id) -> PublicTable | Rejected:
+async def picture(mailbox: Mailbox, room: Id, table: Id, operator: Id) -> PublicTable | Rejected:
     """The table as everybody sees it, or that there is none. Raises `CannotRead`."""
-    subject = subjects.query("table", room, table, "operator", OPERATOR)
+    subject = subjects.query("table", room, table, "operator", operator)
     try:
         answer = await mailbox.ask(subject, encode(TableQuery()), REQUEST_S)
     except (NobodyThere, NoAnswer, NotSent) as error:
@@ -133,9 +133,9 @@ async def picture(mailbox: Mailbox, room: Id, table: Id) -> PublicTable | Reject
         return found
 
 
-async def _hand_of(mailbox: Mailbox, room: Id, table: Id) -> int:
+async def _hand_of(mailbox: Mailbox, room: Id, table: Id, operator: Id) -> int:
     """The hand that the table is at; of a table that is not there the table service tells."""
-    seen = await picture(mailbox, room, table)
+    seen = await picture(mailbox, room, table, operator)
     return seen.hand if isinstance(seen, PublicTable) else 0
 
 

@@ -29,7 +29,7 @@ from contracts.plain import in_words
 from services.bots.client import NoOutcome, RoomClient
 from services.bus.connection import Line
 from services.bus.mailbox import Mailbox
-from services.command_line.asking import OPERATOR, REFUSED, TRIES_MAX, Json, Why, instead
+from services.command_line.asking import REFUSED, TRIES_MAX, Json, Why, instead
 from services.command_line.ledger_logs import OfLedger, books, ledger_name, ledgers_of, only_ledger
 from services.command_line.printing import print_json, print_lines
 from services.command_line.refusals import CannotRead, WrongArgument
@@ -225,11 +225,12 @@ def _command(kind: type[AnyAccountCommand], fields: Mapping[str, Any], to: To) -
 
 async def _asked(where: Where, ledger: str, command: AnyAccountCommand) -> Outcome:
     """The cashier's answer. Raises `CannotRead`."""
-    async with connected(await served(where), OPERATOR) as client:
+    settings = await served(where)
+    async with connected(settings, settings.operator) as client:
         mailbox = await Mailbox.open(client)
-        room = RoomClient(client, mailbox, "operator", Line(OPERATOR))
+        room = RoomClient(client, mailbox, "operator", Line(settings.operator))
         try:
-            return await room.account(ledger, OPERATOR, command, tries=TRIES_MAX)
+            return await room.account(ledger, settings.operator, command, tries=TRIES_MAX)
         except NoOutcome as error:
             raise CannotRead(
                 f"no answer from the cashier of {ledger}, so nobody knows whether the command was taken; "

@@ -18,7 +18,7 @@ from contracts.games import TableConfig
 from contracts.plain import Faulty, read
 from contracts.queries import PublicTable
 from services.bus.mailbox import Mailbox
-from services.command_line.asking import ANEW, OPERATOR, Again, Json, Why, ask, picture
+from services.command_line.asking import ANEW, Again, Json, Why, ask, picture
 from services.command_line.printing import print_json
 from services.command_line.refusals import CannotRead, WrongArgument
 from services.command_line.schedule_files import raked_by, text_of
@@ -71,8 +71,9 @@ def options(
 
 
 async def _show(where: Where, table: Id) -> int:
-    async with connected(await served(where), OPERATOR) as client:
-        seen = await picture(await Mailbox.open(client), where.room, table)
+    settings = await served(where)
+    async with connected(settings, settings.operator) as client:
+        seen = await picture(await Mailbox.open(client), where.room, table, settings.operator)
     if not isinstance(seen, PublicTable):
         raise CannotRead(seen.message)
     print_json(seen.config)

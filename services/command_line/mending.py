@@ -154,9 +154,10 @@ async def _pause(source: Opened, room: Id, table: Id) -> None:
     if state.status != "open":
         return
     pause = PauseTable(id=f"move-{state.n}", hand=state.hands)
-    async with connected(source.settings, "operator") as client:
+    operator = source.settings.operator
+    async with connected(source.settings, operator) as client:
         try:
-            subject = subjects.command(room, table, "operator", "operator")
+            subject = subjects.command(room, table, "operator", operator)
             answer = await client.request(subject, encode(pause), timeout=ASK_S)
         except NoRespondersError:
             raise CannotRead("no room runs there that could pause the table: serve it, and move it then") from None

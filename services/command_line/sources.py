@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import os
 from collections.abc import AsyncIterator, Iterable
+from pathlib import Path
 from typing import Final, NamedTuple
 
 import msgspec
@@ -12,6 +13,7 @@ from nats.aio.client import Client
 from contracts import subjects
 from contracts.data import Id, Sha256
 from services.bus import logging
+from services.bus.accounts import SERVICES
 from services.bus.connection import Line, connect
 from services.bus.credentials import Credentials
 from services.bus.jetstream import JetStreamLog
@@ -70,19 +72,20 @@ async def _log_as(settings: Settings, user: str) -> AsyncIterator[Opened]:
 
 
 @contextlib.asynccontextmanager
-async def asking(where: Where, user: str, service: str) -> AsyncIterator[Client]:
-    """A connection on which `user` asks `service`, which is run too where no room runs over the folder.
+async def asking(where: Where, service: str) -> AsyncIterator[tuple[Client, Id]]:
+    """A connection on which the operator asks `service`, and the operator's name; over a folder the service is run too.
 
     Raises `CannotRead` or `WrongArgument`.
     """
-    async with _settings(where, service) as settings, connected(settings, user) as client:
-        yield client
+    async with _settings(where, service) as settings, connected(settings, settings.operator) as client:
+        yield client, settings.operator
 
 
 @contextlib.asynccontextmanager
 async def connected(settings: Settings, user: str) -> AsyncIterator[Client]:
     """A connection as one of the users that the credentials know. Raises `CannotRead`, or ValueError for another."""
-    file, line = settings.credentials_file, Line(user)
+    file, line = _file_of(settings.credentials_file, user), Line(user)
+    settings = msgspec.structs.replace(settings, credentials_path=file)
     try:
         client = await connect(settings, Credentials.read(file), line)
     except (OSError, msgspec.MsgspecError) as error:
@@ -151,6 +154,10 @@ def _given(where: Where) -> Settings:
     settings = msgspec.structs.replace(
         settings, log_level="critical", log_to="stderr", connect_timeout_ms=CONNECT_MS, rooms=(where.room,)
     )
+    if where.operator is not None:
+        if not subjects.is_id(where.operator):
+            raise WrongArgument(f"--as {where.operator!r} is no name: letters, digits, - and _, 40 at most")
+        settings = msgspec.structs.replace(settings, operator=where.operator)
     if where.credentials is not None:
         settings = msgspec.structs.replace(settings, credentials_path=where.credentials)
     if where.nats is not None:
@@ -159,6 +166,13 @@ def _given(where: Where) -> Settings:
         path = where.credentials or where.data / "credentials.json"
         return msgspec.structs.replace(settings, nats_url=None, data_path=where.data, credentials_path=path)
     return settings
+
+
+def _file_of(path: Path, user: str) -> Path:
+    """The file of a user's credentials, where the path may be a house's folder, or hold some parts of one."""
+    if not path.is_dir():
+        return path
+    return path / (user if user in SERVICES else f"operators/{user}") / "credentials.json"
 
 
 def table_name(text: str) -> Id:

@@ -32,8 +32,6 @@ from services.replay.picture import picture, record
 
 type Commits = list[tuple[Commit, bytes]]
 
-OPERATOR = "operator"
-"""The user, and the name, under which this command line asks."""
 DEALER = "dealer"
 DEALERS_TRIED_MAX = 12
 """So often a dealer is asked again that is busy, or does not know the master key: the server picks one of them."""
@@ -100,8 +98,8 @@ def _state(table: Table, *, json: bool) -> int:
 
 async def reveal(where: Where, table: Id, hand: int, *, to: Path | None, json: bool) -> int:
     """Gets the key of a finished hand from the dealer, and writes it where `--hand-keys` can read it."""
-    subject = subjects.query("key", where.room, table, "operator", OPERATOR)
-    async with asking(where, OPERATOR, DEALER) as client:
+    async with asking(where, DEALER) as (client, operator):
+        subject = subjects.query("key", where.room, table, "operator", operator)
         key = await _asked(client, subject, hand)
         for _ in range(DEALERS_TRIED_MAX):
             if isinstance(key, HandKey) or key.code != "busy":

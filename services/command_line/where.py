@@ -13,9 +13,14 @@ class Where:
     """A server's address with a file of credentials, or a folder; and the room. The environment fills the rest in."""
 
     nats: Annotated[str | None, Parameter(help="Address of a running server (with --credentials).")] = None
-    credentials: Annotated[Path | None, Parameter(help="File with the passwords; default: in the data folder.")] = None
+    credentials: Annotated[
+        Path | None, Parameter(help="File of credentials, or a house's folder; default: in the data folder.")
+    ] = None
     data: Annotated[Path | None, Parameter(help="Folder of a server of one's own.")] = None
     room: Annotated[str, Parameter(help="The room.")] = "main"
+    operator: Annotated[
+        str | None, Parameter(name="--as", help="Your name as an operator; default: CROUPIER_OPERATOR, or operator.")
+    ] = None
 
 
 NOWHERE = Where()
