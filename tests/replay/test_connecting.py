@@ -50,7 +50,7 @@ async def test_what_the_client_reports_is_left_to_the_sentence(
     """A line of JSON from the library, before the sentence that says what it means, helps nobody."""
     async with EmbeddedServer(tmp_path, sync_always=False) as server:
         where = Where(nats=server.url, credentials=tmp_path / "credentials.json")
-        async with asking(where, "operator", "dealer") as client:
+        async with asking(where, "dealer") as (client, _):
             await client.publish("what.an.operator.may.not.send", b"")
             await client.flush()
             await client.flush()
