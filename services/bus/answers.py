@@ -1,7 +1,7 @@
 """What JetStream answers, and what an answer means for whoever asked."""
 
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 from nats.aio.msg import Msg
@@ -60,8 +60,17 @@ class _Got(msgspec.Struct):
     error: _Error | None = None
 
 
+class Size(NamedTuple):
+    """How much lies in a stream."""
+
+    messages: int
+    bytes: int
+
+
 class _State(msgspec.Struct):
     subjects: dict[str, int] | None = None
+    messages: int = 0
+    bytes: int = 0
 
 
 class _Group(msgspec.Struct):
@@ -171,6 +180,12 @@ def time_in(answer: bytes) -> datetime:
     if info.ts is None:
         raise Unavailable(info.error.description if info.error else "the answer has no time")
     return info.ts
+
+
+def size_in(answer: bytes) -> Size:
+    """How much lies in the stream that an answer is about."""
+    state = _info.decode(answer).state
+    return Size(state.messages, state.bytes) if state is not None else Size(0, 0)
 
 
 def is_led(answer: bytes) -> bool:

@@ -1,6 +1,7 @@
 """The connection to NATS: with which options it is opened, and what is said when it is lost."""
 
 import asyncio
+import ssl
 from collections.abc import Callable, Mapping, Sequence
 from random import SystemRandom
 from typing import Any, Final
@@ -184,6 +185,17 @@ def _why(settings: Settings, credentials: Credentials, line: Line) -> str:
         return f"the server at {url} does not let in the user {line.user!r} with {secret}: {line.last_error}"
     waited_s = settings.connect_timeout_ms / 1000
     return f"no server at {url} let the user {line.user!r} in within {waited_s:g} s: {line.last_error}"
+
+
+def certificate_of(client: Client) -> float | None:
+    """When the certificate of the server ends that a client is connected to, in seconds since 1970; None: it has none.
+
+    nats-py does not tell: it is asked of the connection itself.
+    """
+    transport = client._transport  # noqa: SLF001
+    writer = getattr(transport, "_io_writer", None)
+    certificate = writer.get_extra_info("peercert") if writer is not None else None
+    return ssl.cert_time_to_seconds(certificate["notAfter"]) if certificate else None
 
 
 async def settle(client: Client) -> None:

@@ -144,6 +144,9 @@ GAPS: Final = _counter(
     "follower_gaps", "Times that a table was read from the log, for a fact had not arrived.", "log", "room"
 )
 
+LOG_MESSAGES: Final = _gauge("log_messages", "Messages in the stream of the log.", "log")
+LOG_BYTES: Final = _gauge("log_bytes", "Bytes of the stream of the log on one server's disk.", "log")
+
 # What leaves a process
 
 SENT: Final = _counter(
@@ -169,6 +172,11 @@ CLOCK_OFFSET_S: Final = _gauge(
 )
 CLOCK_TRUSTED: Final = _gauge("clock_trusted", "1 if commits may be dated by this machine's clock.")
 CONNECTED: Final = _gauge("connected", "1 if a service has its connection to the server.", "service")
+CERTIFICATE_ENDS_S: Final = _gauge(
+    "certificate_expiry_timestamp_seconds",
+    "When the certificate ends that the server showed to a service, in seconds since 1970.",
+    "service",
+)
 DISCONNECTS: Final = _counter("disconnects", "Connections that broke.", "service")
 RECONNECTS: Final = _counter("reconnects", "Connections that came back.", "service")
 STALLS: Final = _counter("stalls", "Times that the event loop stood still for more than half a second.", "service")

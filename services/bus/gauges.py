@@ -4,19 +4,24 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.metadata import version
-from typing import Any, Final, Protocol
+from itertools import product
+from typing import Any, Final, Protocol, get_args
 
+from nats.aio.client import Client
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from contracts.games import RULES_VERSION
+from services.aggregate.fold import Stray
 from services.bus import families
+from services.bus.answers import Size
 from services.bus.clock import Clock
-from services.bus.connection import Line
+from services.bus.connection import Line, certificate_of
 from services.bus.families import Family
 from services.bus.follower import Follower, TableFollower
 from services.bus.gate import Gate
 from services.bus.health import Health
+from services.bus.jetstream import JetStreamLog
 from services.bus.outbox import Outbox
 from services.bus.stall import StallGuard
 
@@ -24,6 +29,7 @@ type Row = tuple[tuple[str, ...], float]
 """The labels and the value of one series."""
 
 RELEASE: Final = version("croupier")
+STRAYS: Final[tuple[str, ...]] = get_args(Stray.__value__)
 
 
 class AtWork(Protocol):
@@ -34,6 +40,7 @@ class AtWork(Protocol):
     guard: StallGuard
     line: Line | None
     outbox: Outbox | None
+    client: Client | None
 
     @property
     def is_connected(self) -> bool:
@@ -71,6 +78,7 @@ class Gauges(Collector):
         for family, value in _OF_SERVICES.items():
             yield _metric(family, [((each.user,), value(each)) for each in self.services])
         yield _metric(families.WAITING, [((each.user,), self._waiting_at(each)) for each in self.services])
+        yield _metric(families.CERTIFICATE_ENDS_S, _certificates(self.services))
         yield from _of_tables(self._process.follower)
         yield from _of_logs(self._logs())
 
@@ -92,6 +100,13 @@ _OF_SERVICES: Final[dict[Family, Callable[[AtWork], float]]] = {
     families.DROPPED_REQUESTS: lambda service: service.gate.dropped,
     families.UNSENT: lambda service: service.outbox.dropped if service.outbox is not None else 0,
 }
+
+
+def _certificates(services: Iterable[AtWork]) -> Iterator[Row]:
+    for each in services:
+        ends = certificate_of(each.client) if each.client is not None else None
+        if ends is not None:
+            yield (each.user,), ends
 
 
 def _of_health(health: Health) -> Iterator[Metric]:
@@ -125,17 +140,23 @@ def _of_logs(followers: Iterable[Follower[Any, Any]]) -> Iterator[Metric]:
     now = asyncio.get_running_loop().time()
     ages: list[Row] = []
     halted: list[Row] = []
-    ignored = Counter[tuple[str, ...]]()
+    sizes: dict[str, Size] = {}
+    ignored: dict[tuple[str, ...], int] = {}
     for follower in followers:
         log, replicas = follower.of.name, list(follower.replicas.values())
+        if isinstance(follower.log, JetStreamLog) and follower.log.size is not None:
+            sizes[log] = follower.log.size
         ages.append(((log,), now - follower.audited_s))
         halts = Counter(replica.state.room for replica in replicas if replica.halted is not None)
         halted += [((log, room), halts[room]) for room in follower.rooms]
+        ignored |= dict.fromkeys(product((log,), follower.rooms, STRAYS), 0)
         for replica in replicas:
             for reason, count in replica.strays.items():
                 ignored[log, replica.state.room, reason] += count
     yield _metric(families.FOLLOWER_AGE_S, ages)
     yield _metric(families.HALTED, halted)
+    yield _metric(families.LOG_MESSAGES, [((log,), size.messages) for log, size in sizes.items()])
+    yield _metric(families.LOG_BYTES, [((log,), size.bytes) for log, size in sizes.items()])
     yield _metric(families.IGNORED, ignored.items())
 
 

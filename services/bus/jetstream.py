@@ -47,6 +47,8 @@ class JetStreamLog:
         self._one_replica = False
         """Whether the streams were seen to lie on one server alone: then nothing that was read can lag."""
         self.appends = Appends()
+        self.size: answers.Size | None = None
+        """How much lay in the log when the server was last asked for the time."""
         self._get = f"{settings.api_prefix}.STREAM.MSG.GET.{archive.log}"
         self._direct = f"{settings.api_prefix}.DIRECT.GET.{archive.log}"
         self._about = f"{settings.api_prefix}.STREAM.INFO.{archive.log}"
@@ -195,6 +197,7 @@ class JetStreamLog:
         try:
             answer = (await self._asked(self._about, b"")).data
             found = answers.time_in(answer)
+            self.size = answers.size_in(answer)
         except Unavailable as error:
             await self._led.tried(began, str(error))
             raise

@@ -137,7 +137,8 @@ class Replica[S: State, C: Chained]:
         if not in_order:
             raise Gap(reading.reason)
         self.sequence, self.last = stored.sequence, digest(stored.data)
-        self.strays[reading.stray or ""] += 1
+        assert reading.stray is not None
+        self.strays[reading.stray] += 1
         logger.error("message_ignored", **self.of.named(self.state), sequence=stored.sequence, reason=reading.reason)
         return None
 

@@ -3,11 +3,14 @@
 import asyncio
 import socket
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import closing
+from typing import Final
 
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
+
+SCRAPED_S_MAX: Final = 10.0
 
 
 def free_port() -> int:
@@ -56,3 +59,13 @@ async def scrape(*ports: int) -> Scraped:
     bodies = [(await page(port))[1] for port in ports]
     families = [family for body in bodies for family in text_string_to_metric_families(body)]
     return Scraped(sample for family in families for sample in family.samples)
+
+
+async def scraped(port: int, wanted: Callable[[Scraped], bool]) -> Scraped:
+    """The metrics of a process, read until they are as wanted."""
+    async with asyncio.timeout(SCRAPED_S_MAX):
+        while True:
+            found = await scrape(port)
+            if wanted(found):
+                return found
+            await asyncio.sleep(0.05)

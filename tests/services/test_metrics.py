@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import msgspec
 import pytest
+from cryptography.x509 import load_pem_x509_certificate
 
 from contracts.codec import decode_commit, digest
 from contracts.commands import Act, PauseTable, VoidHand
@@ -22,10 +23,11 @@ from services.bus.application import Service
 from services.bus.families import FAMILIES
 from services.bus.loop import Loop
 from services.bus.process import Process
-from services.command_line.serve import SERVICES, build_of, room
+from services.command_line.serve import SERVICES, build_of, make_streams, room
 from services.table.app import ROLE
+from tests.access.house import deployed_house
 from tests.services.room import CONFIG, ROOM, Caller, Room, a_room
-from tests.services.scraped import free_port, page, scrape
+from tests.services.scraped import free_port, page, scrape, scraped
 from tests.services.test_forged_log import store
 
 pytestmark = pytest.mark.server
@@ -238,6 +240,30 @@ async def test_a_halted_table_and_what_is_no_part_of_its_log_are_shown(tmp_path:
     assert found.by("croupier_halted", "log", "room") == {("table", ROOM): 1}
     assert found.by("croupier_ignored_messages_total", "log", "room", "reason") == {("table", ROOM, "not_a_commit"): 1}
     assert found.by("croupier_commands_total", "command", outcome="rejected", code="halted") == {("pause_table",): 1}
+
+
+async def test_how_much_lies_in_the_log_is_asked_every_second(tmp_path: Path) -> None:
+    port = free_port()
+    async with a_room(tmp_path, http_port=port) as room:
+        lobby = await room.caller("lobby")
+        await room.open(lobby, "T1", ("ann",))
+        log = await room.log("T1")
+        found = await scraped(port, lambda now: now.sum("croupier_log_messages", log="table") == len(log))
+    assert found.sum("croupier_log_bytes", log="table") > sum(len(stored.data) for stored in log)
+    assert found.by("croupier_certificate_expiry_timestamp_seconds") == {}
+
+
+async def test_the_end_of_the_servers_certificate_is_told(tmp_path: Path) -> None:
+    """In a house as it is deployed; a service by itself."""
+    with deployed_house(tmp_path) as deployed:
+        await make_streams(deployed.settings("deploy"))
+        settings = msgspec.structs.replace(deployed.settings("rake"), http_port=free_port())
+        async with room(settings, ["rake"]):
+            found = await scrape(settings.http_port or 0)
+        certificate = (deployed.house.folder / "nats" / "server.pem").read_bytes()
+    ends = load_pem_x509_certificate(certificate).not_valid_after_utc.timestamp()
+    assert found.by("croupier_certificate_expiry_timestamp_seconds", "service") == {("rake",): ends}
+    assert found.by("croupier_connected", "service") == {("rake",): 1}
 
 
 async def test_neither_tables_nor_players_make_new_series(tmp_path: Path) -> None:
