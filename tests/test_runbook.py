@@ -4,7 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final, get_args
+from typing import Any, Final, get_args
 
 import pytest
 
@@ -13,6 +13,8 @@ from contracts.games import Options
 from contracts.outcomes import Code
 from services.doorman.grant import Fault
 from services.table.intake import KINDS
+from tests.watch.known import LABELS, faults
+from tests.watch.test_alerts import RULES, anchors
 
 HOUSE: Final = Path(__file__).parents[1]
 RUNBOOK: Final = (HOUSE / "deploy" / "RUNBOOK.md").read_text(encoding="utf-8")
@@ -40,7 +42,14 @@ def _logged(source: Path) -> Iterator[tuple[str, str]]:
 
 LOGGED: Final = {found for source in (HOUSE / "services").rglob("*.py") for found in _logged(source)}
 EVENTS: Final = {event for _, event in LOGGED}
-NAMED: Final = set(re.findall(r"`([a-z]+(?:_[a-z]+)+)`", RUNBOOK))
+NAMED: Final = set(re.findall(r"`([a-z]+(?:_[a-z]+)+)`", RUNBOOK)) - set(LABELS)
+METRICS: Final = set(re.findall(r"`(croupier_[a-z_]+(?:{[^`]*})?)`", RUNBOOK))
+SECTIONS: Final = dict(re.findall(r"^## (.+)\n\n((?:(?!## ).*\n)*)", RUNBOOK, re.MULTILINE))
+OF_OPERATORS: Final = {
+    *("A disputed hand", "A player under suspicion", "A correction", "Accounts that do not agree"),
+    *("Change the master key", "Moving a table to another server"),
+}
+"""Sections of what an operator sets about, which no alert begins."""
 
 
 @pytest.mark.parametrize("name", sorted(NAMED - SAID))
@@ -65,3 +74,28 @@ def _parts(source: str) -> list[str]:
     return re.findall(r'(?:reasons|found)\["([a-z.]+)"\] = ', source) + re.findall(
         r'return \{"([a-z]+\.[a-z]+)": f', source
     )
+
+
+@pytest.mark.parametrize("metric", sorted(METRICS))
+def test_a_metric_that_the_runbook_names_is_told(metric: str) -> None:
+    assert list(faults(metric)) == []
+
+
+@pytest.mark.parametrize("section", sorted(set(SECTIONS) - OF_OPERATORS))
+def test_every_fault_names_its_alerts_which_lead_back_to_it(section: str) -> None:
+    """Who is called by an alert finds the section, and who reads the section knows by which alert it calls."""
+    told = re.search(r"^\*\*Alerts\*\*: ((?:`\w+`(?:, )?)+)\.", SECTIONS[section], re.MULTILINE)
+    assert told is not None
+    named = set(re.findall(r"`(\w+)`", told.group(1)))
+    assert named <= {rule["alert"] for rule in RULES}
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule["alert"])
+def test_the_section_that_an_alert_leads_to_names_it(rule: dict[str, Any]) -> None:
+    anchor = rule["annotations"]["runbook"].partition("#")[2]
+    (section,) = (text for title, text in SECTIONS.items() if anchors(f"## {title}") == {anchor})
+    assert f"`{rule['alert']}`" in section.partition("\n\n")[0]
+
+
+def test_what_operators_set_about_is_still_there() -> None:
+    assert set(SECTIONS) >= OF_OPERATORS

@@ -11,6 +11,7 @@ from services.aggregate.fold import Stray
 from services.bus.families import FAMILIES
 from services.bus.metrics import KINDS_SENT
 from services.command_line.serve import SERVICES
+from services.doorman.grant import Fault
 from tests.watch.promql import Expression
 
 TARGET: Final = frozenset({"instance", "job"})
@@ -36,8 +37,8 @@ LABELS: Final = OF_OTHERS | {
 }
 VALUES: Final[dict[str, set[str]]] = {
     "service": {*SERVICES, "doorman"},
-    "outcome": {"accepted", "rejected", "dropped", "found"},
-    "code": {"", *get_args(Code.__value__)},
+    "outcome": {"accepted", "rejected", "dropped", "found", "let_in", "refused"},
+    "code": {"", *get_args(Code.__value__), *get_args(Fault.__value__)},
     "fact": set(EMITTERS),
     "kind": {"public_view", "player_view", "other", *KINDS_SENT.values()},
     "query": set(get_args(Question.__value__)),
