@@ -14,7 +14,8 @@ _FOLDER: Final = 0o700
 def make(path: Path) -> None:
     """Makes a folder, and those above it, for this user alone. Raises OSError."""
     if not path.is_dir():
-        path.mkdir(mode=_FOLDER, parents=True, exist_ok=True)
+        make(path.parent)
+        path.mkdir(mode=_FOLDER, exist_ok=True)
 
 
 def put(path: Path, content: bytes, mode: int = SECRET) -> None:

@@ -6,7 +6,6 @@ players' credentials and servers. What exists is never written over; what is mis
 
 import re
 import secrets
-import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,17 +13,13 @@ from typing import Final
 
 import msgspec
 
-from contracts.data import Id
 from services.access import callout, certificates, nkeys, revocation
 from services.access.callout import Callout
 from services.access.certificates import Pair
-from services.access.creds import Creds
 from services.access.folder import OPEN, Kept, make, put
 from services.access.guests import EMPTY
-from services.access.revocation import Revoked
 from services.access.sealing import Sealer
 from services.access.server_files import nkey_variable
-from services.access.tokens import Claims, signed
 from services.bus.accounts import SERVICES
 from services.bus.credentials import Credentials
 
@@ -32,9 +27,6 @@ PORT: Final = 4222
 CREDENTIALS: Final = "credentials.json"
 CA: Final = "ca.pem"
 GUESTS: Final = ("operators.conf", "lobbies.conf")
-DAY_S: Final = 86_400
-_A_PLAYERS: Final = {"type": "user", "version": 2, "subs": -1, "data": -1, "payload": -1}
-"""What makes a token a credential, as NATS' own tools read it; a doorman gives the rights."""
 _KEY: Final = re.compile(r"^(\w+): (\w+)$", re.MULTILINE)
 
 
@@ -78,8 +70,8 @@ class House:
         for guests in GUESTS:
             kept.file(self.nats / guests, EMPTY.encode, OPEN)
         if known != self.keys():
-            put(self._keys_file, written(known), OPEN)
-            kept.made.append(self._keys_file)
+            put(self.keys_file, written(known), OPEN)
+            kept.made.append(self.keys_file)
         return kept.made
 
     @property
@@ -88,42 +80,66 @@ class House:
         return self.folder / "doorman" / revocation.NAME
 
     @property
-    def _keys_file(self) -> Path:
+    def callout_file(self) -> Path:
+        """What doormen answer with."""
+        return self.folder / "doorman" / callout.NAME
+
+    @property
+    def keys_file(self) -> Path:
+        """The public keys that servers know."""
         return self.nats / "keys.conf"
+
+    def credentials_file(self, user: str) -> Path:
+        """What a service comes in with."""
+        return self.folder / user / CREDENTIALS
+
+    def url(self) -> str:
+        """Where clients are told to go: where its services go. Raises `NoHouse`."""
+        for user in SERVICES:
+            if self.credentials_file(user).exists():
+                return Credentials.read(self.credentials_file(user)).url
+        raise NoHouse(f"{self.folder} holds the credentials of no service, so the servers' address is not known")
 
     def keys(self) -> dict[str, str]:
         """The public keys that servers know, by their names in `accounts.conf`; none where there is no house yet."""
-        if not self._keys_file.exists():
-            return {}
-        return dict(_KEY.findall(self._keys_file.read_text()))
+        return dict(_KEY.findall(self.keys_file.read_text())) if self.keys_file.exists() else {}
 
-    def issue(self, player: Id, days: float) -> Creds:
-        """A new credential of a player, which holds from now on for so many days. Raises `NoHouse`."""
+    def known(self) -> dict[str, str]:
+        """The same of a house that there must be. Raises `NoHouse`."""
+        found = self.keys()
+        if not found:
+            raise NoHouse(f"{self.folder} is no house: `croupier credentials house` makes one")
+        return found
+
+    def vouching(self) -> bytes:
+        """The certificate of who vouches for the house's servers. Raises `NoHouse`."""
         try:
-            issuer = self.issuer_file.read_text().strip()
+            return (self.nats / CA).read_bytes()
         except FileNotFoundError:
-            raise NoHouse(f"{self.issuer_file} is not here: without it nobody can make a player's credential") from None
-        revoked = Revoked.read(self.revoked_file).players.get(player, 0)
-        now, seed = int(time.time()), new_seed("user")
-        claims = Claims(
-            sub=nkeys.public_of("user", seed),
-            name=player,
-            iat=max(now, revoked + 1),
-            exp=now + round(days * DAY_S),
-            nats=_A_PLAYERS,
-        )
-        return Creds(signed(claims, issuer), seed)
+            raise NoHouse(f"{self.nats / CA} is not here: put it back, it is the same in every folder") from None
 
     def _certify(self, kept: Kept, hosts: Sequence[str]) -> None:
-        if not (self.nats / "server.pem").exists():
-            certificate, key = certificates.server(self._authority(kept), hosts, datetime.now(UTC))
-            put(self.nats / "server-key.pem", key)
-            kept.file(self.nats / "server.pem", lambda: certificate, OPEN)
-        for name in ("nats", *SERVICES):
-            if name == "nats" or (self.folder / name).exists() or nkey_variable(name) not in self.keys():
-                kept.file(self.folder / name / CA, (self.folder / "ca" / CA).read_bytes, OPEN)
+        if not self.certificate_file.exists():
+            self.certify(hosts, kept)
+        kept.file(self.nats / CA, (self.folder / "ca" / CA).read_bytes, OPEN)
+        known = self.keys()
+        for user in SERVICES:
+            if (self.folder / user).exists() or nkey_variable(user) not in known:
+                kept.file(self.folder / user / CA, self.vouching, OPEN)
 
-    def _authority(self, kept: Kept) -> Pair:
+    @property
+    def certificate_file(self) -> Path:
+        """What its servers show."""
+        return self.nats / "server.pem"
+
+    def certify(self, hosts: Sequence[str], kept: Kept) -> None:
+        """Gives the servers a new certificate for these names. Raises `NoHouse` or `NoCertificate`."""
+        certificate, key = certificates.server(self.authority(kept), hosts, datetime.now(UTC))
+        put(self.nats / "server-key.pem", key)
+        put(self.certificate_file, certificate, OPEN)
+        kept.made.append(self.certificate_file)
+
+    def authority(self, kept: Kept) -> Pair:
         """Who vouches for servers; made where nobody does yet. Raises `NoHouse`."""
         public, secret = self.folder / "ca" / CA, self.folder / "ca" / "ca-key.pem"
         if not public.exists():
@@ -136,18 +152,17 @@ class House:
 
     def _service(self, kept: Kept, user: str, url: str, known: dict[str, str]) -> None:
         """Makes the credentials of a service, and notes its public key. Raises `NoHouse`."""
-        path, name = self.folder / user / CREDENTIALS, nkey_variable(user)
+        path, name = self.credentials_file(user), nkey_variable(user)
         if name in known and not path.exists():
             return
-        fresh = Credentials(url=url, seeds={user: new_seed("user")}, ca=CA)
-        kept.file(path, lambda: _json(fresh))
+        kept.file(path, lambda: identity(url, user))
         public = nkeys.public_of("user", Credentials.read(path).seeds[user])
         if known.setdefault(name, public) != public:
-            raise NoHouse(f"{path} is not what {self._keys_file} knows as {name}")
+            raise NoHouse(f"{path} is not what {self.keys_file} knows as {name}")
 
     def _callout(self, kept: Kept, known: dict[str, str]) -> None:
         """Makes what doormen answer with, and whose credentials they accept."""
-        path = self.folder / "doorman" / callout.NAME
+        path = self.callout_file
         if "CALLOUT_ISSUER" in known and not path.exists():
             return
         if not path.exists():
@@ -164,8 +179,10 @@ def written(keys: dict[str, str]) -> bytes:
     return "".join(f"{name}: {public}\n" for name, public in keys.items()).encode()
 
 
-def _json(what: msgspec.Struct) -> bytes:
-    return msgspec.json.format(msgspec.json.encode(what))
+def identity(url: str, user: str, **others: str) -> bytes:
+    """`credentials.json` with a new key of one user, and keys that others have."""
+    fresh = Credentials(url=url, seeds={user: new_seed("user"), **others}, ca=CA)
+    return msgspec.json.format(msgspec.json.encode(fresh))
 
 
 def _bracketed(host: str) -> str:

@@ -36,6 +36,7 @@ SUMMARIES: Final = {
     "correct": "Move an amount between two accounts, with a reason.",
     "repair": "Put a damaged log back from its export, as the deploy role.",
     "move": "Take a table to another server, byte for byte.",
+    "credentials": "Make what services, players, operators, lobbies and servers prove themselves by.",
     "demo": "Watch bots play every game, and the proof of what they did.",
     "check": "Play recorded hands and fault cases through the services, and compare.",
     "simulate": "Play hands while everything goes wrong that can, the same for the same seed.",
@@ -73,6 +74,7 @@ ELSEWHERE: Final = {
     "correct": "banking",
     "repair": "mending",
     "move": "mending",
+    "credentials": "credentials",
 }
 """Commands that have a module of their own, which is read only when they are run: it, and their name in it if that is
 another one."""

@@ -49,7 +49,8 @@ def grant(question: Question, issuers: Collection[str], revoked: Mapping[Id, int
         return Refusal("bad_credential", f"the credential is not good: {fault}")
     if claims.nats.get("type") != CREDENTIAL or not is_id(claims.name) or not claims.exp:
         return Refusal("bad_credential", "the credential is not good: it has no player's name, or no end")
-    if not answers(question.client_info.nonce, question.connect_opts.sig, claims.sub):
+    nonce = question.client_info.nonce
+    if not nonce or not answers(nonce, question.connect_opts.sig, claims.sub):
         return Refusal("not_proven", "who showed the credential did not sign with its key", claims.name)
     return _in_time(claims, revoked, at)
 

@@ -21,6 +21,7 @@ from nats.aio.client import Client
 
 from services.access.creds import Creds
 from services.access.house import House
+from services.access.issuing import issue
 from services.access.server_files import FOLDER, HOUSE, INCLUDED
 from services.bus.accounts import inbox_prefix
 from services.bus.credentials import Credentials
@@ -102,7 +103,7 @@ class DeployedHouse:
     def credential(self, player: str, days: float = 1) -> Path:
         """A file with a new credential of a player, in NATS' own format."""
         file = self._folder / f"{player}-{time.monotonic_ns()}.creds"
-        file.write_text(self.house.issue(player, days).written())
+        file.write_text(issue(self.house, player, days).written())
         return file
 
     @asynccontextmanager

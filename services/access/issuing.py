@@ -1,0 +1,39 @@
+"""Players' credentials: how one is made, and how all that a player ever had come to an end."""
+
+import time
+from typing import Final
+
+from contracts.data import Id
+from services.access.creds import Creds
+from services.access.folder import put
+from services.access.house import House, NoHouse, new_seed
+from services.access.nkeys import public_of
+from services.access.revocation import Revoked
+from services.access.tokens import Claims, signed
+
+DAY_S: Final = 86_400
+_CREDENTIAL: Final = {"type": "user", "version": 2, "subs": -1, "data": -1, "payload": -1}
+"""What makes a token a credential, as NATS' own tools read it; the rights come from the doorman."""
+
+
+def issue(house: House, player: Id, days: float) -> Creds:
+    """A new credential of a player, which holds from now on for so many days. Raises `NoHouse`."""
+    try:
+        issuer = house.issuer_file.read_text().strip()
+    except FileNotFoundError:
+        raise NoHouse(f"{house.issuer_file} is not here: without it nobody can make a player's credential") from None
+    now, seed = int(time.time()), new_seed("user")
+    claims = Claims(
+        sub=public_of("user", seed),
+        name=player,
+        iat=max(now, Revoked.read(house.revoked_file).players.get(player, 0) + 1),
+        exp=now + round(days * DAY_S),
+        nats=_CREDENTIAL,
+    )
+    return Creds(signed(claims, issuer), seed)
+
+
+def revoke(house: House, player: Id) -> None:
+    """From now on no credential that this player has had lets anybody in; a new one does. Raises OSError."""
+    revoked = Revoked.read(house.revoked_file)
+    put(house.revoked_file, Revoked(players={**revoked.players, player: int(time.time())}).written())
