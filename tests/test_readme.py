@@ -8,9 +8,15 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+from msgspec.inspect import IntType, StrType
 
+from contracts.commands import COMMAND_BYTES_MAX, Act
 from contracts.games import Options
 from contracts.outcomes import Accepted, Code
+from contracts.queries import LogQuery
+from services.bus import gate, waiting
+from services.bus.accounts import GUEST_PAYLOAD_BYTES_MAX, GUEST_SUBSCRIPTIONS_MAX
+from services.bus.desk import HOLD_S
 from services.bus.settings import Settings
 from services.cashier.intake import KINDS
 from services.command_line.overview import ELSEWHERE
@@ -18,6 +24,7 @@ from services.command_line.schedule_files import unfit
 from services.command_line.serve import SERVICES, room
 from services.rake.families import family_of
 from services.table.senders import SENDERS
+from tests.contracts.shapes import fields
 from tests.services.room import CONFIG, a_room
 
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
@@ -87,11 +94,38 @@ def test_the_readme_names_every_service_and_every_account_command() -> None:
     assert [name for name in (*SERVICES, *KINDS) if f"`{name}`" not in README] == []
 
 
-def test_the_readme_names_every_code_of_seats_and_accounts() -> None:
-    chapter = README[README.index("## Cash tables and accounts") :]
-    codes = get_args(Code.__value__)
-    new = codes[codes.index("no_request") :]
-    assert [code for code in new if f"`{code}`" not in chapter] == []
+def rows(title: str) -> list[list[str]]:
+    """The cells of the table whose header begins like this."""
+    lines = README[README.index(f"\n| {title} |") :].split("\n\n")[0].strip().splitlines()
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines[2:]]
+
+
+def test_the_readme_says_of_every_code_what_it_means_and_what_to_do() -> None:
+    """One row for each code of the closed list, in its order, and no other."""
+    found = rows("code")
+    assert [row[0] for row in found] == [f"`{code}`" for code in get_args(Code.__value__)]
+    assert [row for row in found if len(row) != 3 or not all(row)] == []
+
+
+def test_the_readme_says_which_limits_there_are() -> None:
+    limits = dict(rows("limit"))
+    (query,) = (field for field in fields(LogQuery) if field.name == "limit")
+    (of_an_id,) = (field for field in fields(Act) if field.name == "id")
+    assert isinstance(query.type, IntType)
+    assert isinstance(of_an_id.type, StrType)
+    for name, numbers in {
+        "a command": (COMMAND_BYTES_MAX,),
+        "a message of a guest on a house's server": (GUEST_PAYLOAD_BYTES_MAX,),
+        "subscriptions of a guest's connection": (GUEST_SUBSCRIPTIONS_MAX,),
+        "a command that waits for another service": (int(HOLD_S),),
+        "commands of a player that wait at a table": (waiting.PLAYER_WAITING_MAX,),
+        "requests that wait in front of a service": (gate.WAITING_MAX, gate.PLAYER_WAITING_MAX),
+        "commits of one `query.log`": (query.type.le,),
+    }.items():
+        assert [int(each) for each in re.findall(r"\d+", limits[name])] == list(numbers), name
+    assert re.fullmatch(of_an_id.type.pattern or "", "x" * 64)
+    assert not re.fullmatch(of_an_id.type.pattern or "", "x" * 65)
+    assert limits["an `id`, a `reference`"] == "64 characters"
 
 
 def test_the_readme_names_every_table_option() -> None:
