@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from services.bus.settings import Settings
-from services.command_line.serve import SERVICES, room
+from services.command_line import commands
+from services.command_line.serve import SERVICES, make_streams, room
+from tests.access.house import deployed_house
 from tests.engine import IN_CI
 
 pytestmark = pytest.mark.server
@@ -20,6 +22,20 @@ README = Path(__file__).parents[2] / "README.md"
 STORY_S = 60
 INSTALL_S = 100
 CARDS = re.compile(r"(?<=ann holds )[2-9TJQKA][cdhs] [2-9TJQKA][cdhs](?=,)")
+
+FOR_BOB = """
+const [folder, creds, url, ca] = process.argv.slice(1);
+const { Client } = await import(`${folder}/croupier.js`);
+const ann = await Client.asPlayer(creds, "ann", url, ca);
+const started = Date.now();
+try {
+  await ann.command("main", "T1", "player", { type: "leave_table", id: "x" }, "bob");
+} catch (error) {
+  console.log(error.constructor.name, Date.now() - started < 1000 ? "within a second" : "late");
+}
+await ann.close();
+"""
+"""Ann tries to leave the table for bob."""
 
 
 @pytest.fixture
@@ -86,6 +102,29 @@ async def test_a_shell_tells_the_story(credentials: Path) -> None:
 
 async def test_javascript_tells_the_story(credentials: Path, javascript: Path) -> None:
     assert_the_story(await told("node", javascript / "story.js", credentials, "T1"))
+
+
+async def test_javascript_tells_the_story_in_a_house_with_the_credentials_that_it_gives_out(
+    tmp_path: Path, javascript: Path
+) -> None:
+    """TLS, a lobby's NKey, and each player with a credential that the doorman checks."""
+    with deployed_house(tmp_path) as deployed:
+        await make_streams(deployed.settings("deploy"))
+        house, given = str(deployed.house.folder), [tmp_path / f"{player}.creds" for player in ("ann", "bob")]
+        assert commands.run(["credentials", "lobby", "web", "--house", house]) == 0
+        for file in given:
+            assert (
+                commands.run(["credentials", "player", file.stem, "--house", house, "--days", "1", "--to", str(file)])
+                == 0
+            )
+        deployed.reload()
+        async with deployed.serving("doorman", *SERVICES):
+            lobbys = deployed.house.folder / "lobbies" / "web" / "credentials.json"
+            printed = await told("node", javascript / "story.js", lobbys, "T1", "web", *given)
+            ca = deployed.house.nats / "ca.pem"
+            denied = await told("node", "--input-type=module", "-e", FOR_BOB, javascript, given[0], deployed.url, ca)
+    assert_the_story(printed)
+    assert denied == "Denied within a second\n"
 
 
 def test_the_packages_of_the_example_come_from_wherever_the_reader_gets_them() -> None:
