@@ -218,8 +218,9 @@ class BotTable:
 
     def _complain(self, command: AnyCommand, outcome: Outcome) -> None:
         if isinstance(outcome, Rejected):
+            where = {"room": self.plan.room, "table": self.plan.table, "command": command.id}
             kind, why = type(command).__name__, outcome.message
-            logger.debug("refused", table=self.plan.table, command=kind, code=outcome.code, message=why)
+            logger.debug("refused", **where, kind=kind, code=outcome.code, message=why)
 
     def _id(self) -> str:
         self._command += 1

@@ -58,7 +58,7 @@ class Service:
         self.log: JetStreamLog | None = None
         self.follower: TableFollower | None = None
         self.guard = StallGuard(self._ping)
-        self.measures = process.metrics.of(user)
+        self.measures = process.measures(user)
         self.random = SystemRandom()
         self.tracer = process.tracing.of(user)
         self._hooks: list[Callable[[], contextlib.AbstractAsyncContextManager[None]]] = []

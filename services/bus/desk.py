@@ -86,7 +86,7 @@ class Desk[S: State, C: Chained, E: Event, K: Caused]:
         if isinstance(cause, Rejected):
             with span:
                 note_outcome(span, cause)
-                self.measures.answered(address.room, None, cause, 0.0)
+                self.measures.answered(address, None, cause, 0.0)
                 self._refuse(subject, reply, body, arrived, address, cause)
             return
         note_command(span, cause)
@@ -111,7 +111,7 @@ class Desk[S: State, C: Chained, E: Event, K: Caused]:
         if self.waiting.is_full(request.address, len(queue or ())):
             # Not kept among the refusals, nor among the spans: a flood must not become a flood of writes.
             full = busy(request.cause, TOO_MUCH)
-            self.measures.answered(request.address.room, request.cause.command, full, 0.0)
+            self.measures.answered(request.address, request.cause.command, full, 0.0)
             self.publish(request.reply, encode(full))
             return
         if queue is None:
@@ -151,16 +151,16 @@ class Desk[S: State, C: Chained, E: Event, K: Caused]:
 
     async def _outcome_or_none(self, request: Request[K]) -> Outcome | None:
         """What becomes of a command; None where it gets no answer."""
-        named = self._named((request.address.room, request.address.table), request)
+        key = (request.address.room, request.address.table)
         try:
             return await self._outcome(request)
         except (Refused, Unavailable) as error:
-            logger.warning("log_unavailable", **named, error=str(error))
+            logger.warning("log_unavailable", **self._named(key, request), error=str(error))
             return busy(request.cause)
         except StoodStill:
-            logger.warning("command_dropped", **named)
+            logger.warning("command_dropped", **self._named(key, request))
         except Exception:  # a fault in one command must not stop a table
-            logger.exception("command_failed", **named)
+            logger.exception("command_failed", **self._named(key, request))
         return None
 
     async def _pay(self, key: tuple[str, str]) -> None:
@@ -259,15 +259,14 @@ class Desk[S: State, C: Chained, E: Event, K: Caused]:
         return None
 
     def _named(self, key: tuple[str, str], request: Request[K] | None = None) -> dict[str, str | int]:
-        """The table, and the command that is in hand, for a line that is logged."""
-        replica = self.loop.follower.replicas.get(key)
-        table = self.of.named(replica.state if replica is not None else self.of.new(*key))
-        return table if request is None else {**table, "command": request.cause.command.id}
+        """Service and table, and the command that is in hand, for a line that is logged."""
+        named = {"service": self.loop.service, **self.loop.follower.named(key)}
+        return named if request is None else {**named, "command": request.cause.command.id}
 
     def _answer(self, request: Request[K], outcome: Outcome | None) -> None:
         """Answers a command; one that was dropped is only counted."""
         took_s = asyncio.get_running_loop().time() - request.since
-        self.measures.answered(request.address.room, request.cause.command, outcome, took_s)
+        self.measures.answered(request.address, request.cause.command, outcome, took_s)
         note_outcome(request.span, outcome)
         if isinstance(outcome, Rejected):
             self._refuse(request.subject, request.reply, request.body, request.cause.arrived, request.address, outcome)

@@ -92,6 +92,11 @@ class Follower[S: State, C: Chained]:
             self.replicas[key] = Replica(self.of, room, name)
         return self.replicas[key]
 
+    def named(self, key: tuple[str, str]) -> dict[str, str | int]:
+        """One, be it known or not, for a line that is logged."""
+        known = self.replicas.get(key)
+        return self.of.named(known.state if known is not None else self.of.new(*key))
+
     def receive(self, stored: Stored) -> None:
         """Takes a commit that the stream has sent on, and fills the gap before it if there is one."""
         address = read_commit(stored.subject, self.of.archive.roots)
@@ -274,7 +279,7 @@ class Follower[S: State, C: Chained]:
                     await (self.refold if replica.halted is not None else self.catch_up)(replica)
                 except Unavailable as error:
                     self._doubtful.add(key)
-                    logger.warning("log_unavailable", **self.of.named(self.replicas[key].state), error=str(error))
+                    logger.warning("log_unavailable", **self.named(key), error=str(error))
 
         async with asyncio.TaskGroup() as group:
             for key in sorted(doubtful):

@@ -17,6 +17,7 @@ from nats.aio.subscription import Subscription
 from contracts.codec import encode
 from contracts.outcomes import Rejected
 from services.bus.mailbox import Sink
+from services.bus.placed import placed
 
 logger: Final = structlog.get_logger(__name__)
 
@@ -77,7 +78,7 @@ class Gate:
             return
         if not message.reply.startswith(REPLIES):
             self.dropped += 1
-            logger.warning("request_dropped", subject=message.subject, reply=message.reply)
+            logger.warning("request_dropped", subject=message.subject, **placed(message.subject), reply=message.reply)
             return
         player = player_of(message.subject)
         if len(self._waiting) >= WAITING_MAX or (player and self._of[player] >= PLAYER_WAITING_MAX):
@@ -95,7 +96,7 @@ class Gate:
             try:
                 await handle(message)
             except Exception:  # a fault in one request must not stop the others; it gets no answer
-                logger.exception("request_failed", subject=message.subject)
+                logger.exception("request_failed", subject=message.subject, **placed(message.subject))
             self._waiting.popleft()
             self._let_go(player_of(message.subject))
         self._handling = None
@@ -112,7 +113,9 @@ class Gate:
         now = asyncio.get_running_loop().time()
         if now - self._told_s >= TOLD_S:
             self._told_s = now
-            logger.warning("requests_turned_away", subject=message.subject, in_all=self.turned_away)
+            logger.warning(
+                "requests_turned_away", subject=message.subject, **placed(message.subject), in_all=self.turned_away
+            )
 
 
 def player_of(subject: str) -> str:

@@ -17,6 +17,7 @@ from services.bus import answers
 from services.bus.archives import Archive
 from services.bus.log import Heads, Stored, Unavailable
 from services.bus.mailbox import Mailbox, NoAnswer, NobodyThere, NotSent
+from services.bus.placed import placed
 from services.bus.settings import Settings
 
 TABLES_ASKED_MAX: Final = 200
@@ -62,7 +63,7 @@ class Published:
         try:
             await self._mailbox.ask(subject, head, self._read_s, {"Nats-Expected-Stream": self._archive.heads})
         except (NotSent, NobodyThere, NoAnswer) as error:
-            logger.warning("head_not_left", subject=subject, reason=str(error))
+            logger.warning("head_not_left", subject=subject, **placed(subject), reason=str(error))
 
     async def _last(self, room: str, tables: Sequence[str]) -> list[Stored]:
         body = _encode({"multi_last": [subjects.heads_pattern(room, table, self._archive.roots) for table in tables]})
@@ -100,5 +101,5 @@ def _head(stored: Stored) -> Head | None:
     try:
         return decode(stored.data, Head)
     except msgspec.MsgspecError as error:
-        logger.warning("head_unreadable", subject=stored.subject, reason=str(error))
+        logger.warning("head_unreadable", subject=stored.subject, **placed(stored.subject), reason=str(error))
         return None

@@ -19,7 +19,7 @@ from services.bus.aggregates import Chained, State
 from services.bus.asked import Caused
 from services.bus.follower import Follower
 from services.bus.log import Conflict, Following, InDoubt, Log, Refused, Stored, Unavailable
-from services.bus.measures import UNMEASURED, Appended, By, Measures, Stopwatch
+from services.bus.measures import UNMEASURED, Appended, Measures, Stopwatch
 from services.bus.owing import owed_since
 from services.bus.replica import Gap, Pending, Replica
 from services.bus.role import Role
@@ -196,8 +196,7 @@ class Loop[S: State, C: Chained, E: Event, K: Caused]:
         if not landed:
             self._conflicted(replica)
             return None
-        by: By = "debt" if cause is None else "command"
-        self.measures.appended(Appended(replica.state, commit.events, self.of.facts(commit)[-1], by, *watch.read()))
+        self.measures.appended(Appended(replica.state, commit, self.of.facts(commit)[-1], cause, *watch.read()))
         head = Head(n=commit.n, hash=pending.head)
         self._after(replica, commit, head)
         return head

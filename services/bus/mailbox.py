@@ -15,6 +15,8 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 
+from services.bus.placed import placed
+
 NO_RESPONDERS: Final = "503"
 
 _log = structlog.get_logger(__name__)
@@ -48,7 +50,7 @@ class Sink:
         try:
             self._take(message)
         except Exception:  # noqa: BLE001 - nothing may end nats-py's reading loop
-            _log.exception("message_not_taken", subject=message.subject)
+            _log.exception("message_not_taken", subject=message.subject, **placed(message.subject))
 
     async def subscribe(self, client: Client, subject: str, queue: str = "") -> Subscription:
         """Subscribes in a client's name."""

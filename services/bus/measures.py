@@ -3,14 +3,12 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
-from contracts.events import Event
 from contracts.outcomes import Outcome
-from services.bus.aggregates import State
-
-type By = Literal["command", "debt"]
-"""What a commit answers."""
+from contracts.subjects import CommandSubject
+from services.bus.aggregates import Chained, State
+from services.bus.asked import Caused
 
 
 class Stopwatch:
@@ -28,16 +26,17 @@ class Stopwatch:
 
 
 class Appended(NamedTuple):
-    """A commit of one's own that is stored, `took_s` after the first attempt; `fact` is the last of its `events`.
+    """A commit of one's own that is stored, `took_s` after the first attempt; `fact` is the last of its events.
 
-    `state` is of the table or ledger. What caused it had waited for `waited_s` by then: since the command arrived, the
-    deadline ran out or the commit was dated that made the debt; None where that is not known.
+    `state` is of the table or ledger, and may be further by now. The command that caused it, if one did, or the debt
+    had waited for `waited_s` by then: since it arrived, the deadline ran out or the commit was dated that made the
+    debt; None where that is not known.
     """
 
     state: State
-    events: tuple[Event, ...]
+    commit: Chained
     fact: str
-    by: By
+    cause: Caused | None
     took_s: float
     waited_s: float | None
 
@@ -51,7 +50,7 @@ class Measures:
     def waits(self, waiting: Callable[[], int]) -> None:
         """From now on `waiting` tells how many commands wait."""
 
-    def answered(self, room: str, command: object, outcome: Outcome | None, took_s: float) -> None:
+    def answered(self, address: CommandSubject, command: object, outcome: Outcome | None, took_s: float) -> None:
         """A command, None if it cannot be read, got this answer `took_s` after it arrived; None: it was dropped."""
 
     def repeated(self, room: str, outcome: Outcome) -> None:

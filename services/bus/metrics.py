@@ -16,6 +16,7 @@ from contracts.events import Event
 from contracts.events.rake import RakeTaken
 from contracts.events.table import HandEnded, HandStarted, HandVoided
 from contracts.outcomes import Accepted, Outcome, Rejected
+from contracts.subjects import CommandSubject
 from services.aggregate.table import Table
 from services.bus import families
 from services.bus.door import Page
@@ -132,37 +133,36 @@ class ServiceMetrics(Measures):
     """Counts the work of one service."""
 
     def __init__(self, service: str, metrics: Metrics) -> None:
-        self._service = service
+        self.service = service
         self._metrics = metrics
         self._count = metrics.instruments
 
     def begins(self, rooms: Sequence[str]) -> None:
         """Has series begin with 0: Prometheus sees no rise of what was never there."""
-        self._count.appends_failed.add(self._service, amount=0)
+        self._count.appends_failed.add(self.service, amount=0)
         for room in rooms:
             for counting in (self._count.conflicts, self._count.swept):
-                counting.add(self._service, room, amount=0)
+                counting.add(self.service, room, amount=0)
 
     def waits(self, waiting: Callable[[], int]) -> None:
         """From now on `waiting` tells how many commands wait."""
-        self._metrics.waiting[self._service] = waiting
+        self._metrics.waiting[self.service] = waiting
 
-    def answered(self, room: str, command: object, outcome: Outcome | None, took_s: float) -> None:
+    def answered(self, address: CommandSubject, command: object, outcome: Outcome | None, took_s: float) -> None:
         """A command got this answer, or was dropped."""
-        kind = UNREADABLE if command is None else _tag_of(command)
-        result, code = _outcome_of(outcome)
-        self._count.commands.add(self._service, room, kind, result, code)
+        room, (result, code) = address.room, _outcome_of(outcome)
+        self._count.commands.add(self.service, room, tag_of(command), result, code)
         if outcome is not None:
-            self._count.command_s.took(self._service, room, result, seconds=took_s)
+            self._count.command_s.took(self.service, room, result, seconds=took_s)
 
     def repeated(self, room: str, outcome: Outcome) -> None:
         """The id of a command was known."""
-        self._count.repeated.add(self._service, room, _outcome_of(outcome)[0])
+        self._count.repeated.add(self.service, room, _outcome_of(outcome)[0])
 
     def asked(self, query: str, answer: object) -> None:
         """A query got this answer."""
         found = ("rejected", answer.code) if isinstance(answer, Rejected) else ("found", "")
-        self._count.queries.add(self._service, query, *found)
+        self._count.queries.add(self.service, query, *found)
 
     def entered(self, fault: str) -> None:
         """A player was let in, or refused."""
@@ -171,12 +171,13 @@ class ServiceMetrics(Measures):
     def appended(self, stored: Appended) -> None:
         """A commit is stored."""
         state = stored.state
-        self._count.commits.add(self._service, state.room, stored.fact)
-        self._count.append_s.took(self._service, seconds=stored.took_s)
+        self._count.commits.add(self.service, state.room, stored.fact)
+        self._count.append_s.took(self.service, seconds=stored.took_s)
         if stored.waited_s is not None:
-            self._count.cause_s.took(self._service, state.room, stored.by, seconds=stored.waited_s)
+            cause = "debt" if stored.cause is None else "command"
+            self._count.cause_s.took(self.service, state.room, cause, seconds=stored.waited_s)
         if isinstance(state, Table):
-            for event in stored.events:
+            for event in stored.commit.events:
                 self._played(state, event)
 
     def _played(self, table: Table, event: Event) -> None:
@@ -195,15 +196,15 @@ class ServiceMetrics(Measures):
 
     def conflicted(self, room: str) -> None:
         """Another commit came first."""
-        self._count.conflicts.add(self._service, room)
+        self._count.conflicts.add(self.service, room)
 
     def append_failed(self) -> None:
         """The log did not take a commit."""
-        self._count.appends_failed.add(self._service)
+        self._count.appends_failed.add(self.service)
 
     def swept(self, room: str) -> None:
         """The sweep found a debt."""
-        self._count.swept.add(self._service, room)
+        self._count.swept.add(self.service, room)
 
     def sent(self, subject: str) -> None:
         """A core message is on its way."""
@@ -212,7 +213,7 @@ class ServiceMetrics(Measures):
             kind = "public_view" if len(parts) == VIEW_PARTS else "player_view"
         else:
             kind = KINDS_SENT.get(root, "other")
-        self._count.sent.add(self._service, kind)
+        self._count.sent.add(self.service, kind)
 
 
 class LogMetrics(Heard):
@@ -254,7 +255,8 @@ def _outcome_of(outcome: Outcome | None) -> tuple[str, str]:
             return "dropped", ""
 
 
-def _tag_of(command: object) -> str:
+def tag_of(command: object) -> str:
+    """The kind of a command; None is one that cannot be read."""
     config = getattr(command, "__struct_config__", None)
     return str(config.tag) if config is not None else UNREADABLE
 

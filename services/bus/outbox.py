@@ -7,6 +7,7 @@ from typing import Final
 import structlog
 from nats.aio.client import Client
 
+from services.bus.placed import placed
 from services.bus.tracing import carried
 
 logger: Final = structlog.get_logger(__name__)
@@ -30,7 +31,8 @@ class Outbox:
         """Sends a message soon; never raises, never waits."""
         if len(self._messages) >= MESSAGES_MAX or self._bytes + len(data) > BYTES_MAX:
             self.dropped += 1
-            logger.error("message_dropped", subject=subject, waiting=len(self._messages), bytes=self._bytes)
+            waiting = {"waiting": len(self._messages), "bytes": self._bytes}
+            logger.error("message_dropped", subject=subject, **placed(subject), **waiting)
             return
         self._messages.append((subject, data, carried()))
         self._bytes += len(data)
@@ -49,5 +51,5 @@ class Outbox:
             try:
                 await self._client.publish(subject, data, headers=headers)
             except Exception as error:  # noqa: BLE001 - whoever misses the message asks again
-                logger.warning("message_not_sent", subject=subject, error=repr(error))
+                logger.warning("message_not_sent", subject=subject, **placed(subject), error=repr(error))
         self._sending = None

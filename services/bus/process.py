@@ -19,10 +19,11 @@ from services.bus.jetstream import JetStreamLog
 from services.bus.log import Unavailable
 from services.bus.logging import Seldom
 from services.bus.loop import AUDIT_S
-from services.bus.metrics import Metrics
+from services.bus.metrics import Metrics, ServiceMetrics
 from services.bus.schema_page import pages
 from services.bus.settings import Settings
 from services.bus.streams import StreamDiffers
+from services.bus.telling import Telling
 from services.bus.tracing import tracing_of
 
 logger: Final = structlog.get_logger(__name__)
@@ -62,6 +63,17 @@ class Process:
         self._logs: list[JetStreamLog] = []
         self._watching: tuple[asyncio.Task[None], ...] = ()
         self._opened = False
+
+    def measures(self, service: str) -> ServiceMetrics:
+        """What one of the services tells of its work: it is counted, and logged if everything is."""
+        if self.settings.log_level == "debug":
+            return Telling(service, self.metrics, self._named)
+        return self.metrics.of(service)
+
+    def _named(self, room: str, name: str) -> dict[str, str | int]:
+        followers = (*((self.follower,) if self.follower is not None else ()), *self.beside)
+        known = [follower for follower in followers if room in follower.rooms]
+        return known[0].named((room, name)) if known else {}
 
     def when_ended(self, tell: Callable[[str], None]) -> None:
         """Calls `tell` with the reason when the process has nothing left to do."""

@@ -16,6 +16,7 @@ import structlog
 from contracts.codec import decode_outcome
 from contracts.outcomes import Rejected
 from services.bus.mailbox import NoAnswer, NobodyThere, NotSent
+from services.bus.placed import placed
 from services.bus.tracing import carried
 
 logger: Final = structlog.get_logger(__name__)
@@ -90,7 +91,8 @@ class Asking:
             pass  # what is still wanted is sent again
         else:
             if isinstance(outcome, Rejected):
-                logger.info("table_declined", subject=subject, code=outcome.code, message=outcome.message)
+                facts = {**placed(subject), "code": outcome.code, "message": outcome.message}
+                logger.info("table_declined", subject=subject, **facts)
         finally:
             asked.until = asyncio.get_running_loop().time() + asked.rest_s
             asked.rest_s = min(asked.rest_s * 2, REST_S_MAX)

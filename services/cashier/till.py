@@ -202,7 +202,7 @@ class Till:
             found = await _commits_after(self.tables.log, *replica.key, position)
             self._unseen_of(replica.key).read(position, found)
         except (Unavailable, NotFound, Unreadable) as error:
-            logger.warning("log_unavailable", table=replica.state.id, error=str(error))
+            logger.warning("log_unavailable", **TABLES.named(replica.state), error=str(error))
         finally:
             self._reading.discard(replica.key)
         self._pay(_ledger_of(replica))

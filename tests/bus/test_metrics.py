@@ -1,19 +1,22 @@
 """How work is counted: by whom, under which labels, and what becomes of the rake of a cancelled hand."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from contracts.commands import Act, PauseTable
-from contracts.events.base import Event
+from contracts.commit import Commit
+from contracts.events import AnyEvent, fact_of
+from contracts.events.cashier import AccountOpened
 from contracts.events.rake import RakeTaken
 from contracts.events.table import HandEnded, HandVoided, TablePaused
 from contracts.games import Money
-from contracts.ledger import HOUSE
+from contracts.ledger import HOUSE, LedgerCommit
 from contracts.outcomes import Accepted, Outcome, Rejected
+from contracts.subjects import CommandSubject
 from services.aggregate.ledger import Ledger
 from services.aggregate.table import Table
 from services.bus.families import BOUNDS_S, FAMILIES
@@ -26,6 +29,7 @@ ACT: Final = Act(id="a", hand=1, turn=7, action="fold")
 PAUSE: Final = PauseTable(id="p", reason="x")
 BUSY: Final = Rejected(code="busy", message="later")
 DONE: Final = Accepted(id="a", n=8, head="0" * 64)
+ADDRESS: Final = CommandSubject("main", "T1", "player", "ann")
 RAKE: Final = RakeTaken(schedule="s", version=1, players=2, base=900, computed=45, total=45, per_pot=(30, 15))
 VOIDED: Final = HandVoided(number=3, seats=(), last=None, started_at=NOON, voided_at=NOON, rake_returned=(30, 15))
 ENDED: Final = HandEnded(number=3, stacks=(), started_at=NOON, ended_at=NOON, rake=45)
@@ -42,20 +46,21 @@ def table(money: Money = "real", currency: str = "USD") -> Table:
     return Table(room="main", id="T1", config=msgspec.structs.replace(CONFIG, money=money, currency=currency))
 
 
-def stored(state: Any, *events: Event, waited_s: float | None = 0.5) -> Appended:
-    tag = str(events[-1].__struct_config__.tag)
-    return Appended(state, events, tag, "debt", took_s=0.002, waited_s=waited_s)
+def stored(*events: AnyEvent, of: Table | None = None, waited_s: float | None = 0.5) -> Appended:
+    state = of or table()
+    commit = Commit(v=1, table="T1", n=9, hand=3, by="table", at=NOON, prev="0" * 64, events=events)
+    return Appended(state, commit, fact_of(events[-1]), None, took_s=0.002, waited_s=waited_s)
 
 
 def test_the_rake_of_a_cancelled_hand_is_taken_and_returned() -> None:
     """R121: what the house keeps is the one without the other, for each kind of money and currency by itself."""
     metrics = Metrics()
     rake, dealt = metrics.of("rake"), metrics.of("table")
-    rake.appended(stored(table(), RAKE))
-    dealt.appended(stored(table(), VOIDED))
-    rake.appended(stored(table(), RAKE))
-    dealt.appended(stored(table(), ENDED))
-    rake.appended(stored(table("play", "EUR"), RAKE))
+    rake.appended(stored(RAKE))
+    dealt.appended(stored(VOIDED))
+    rake.appended(stored(RAKE))
+    dealt.appended(stored(ENDED))
+    rake.appended(stored(RAKE, of=table("play", "EUR")))
     assert shown(metrics, "croupier_rake_chips_total") == {
         ("USD", "real", "main"): 90,
         ("EUR", "play", "main"): 45,
@@ -67,8 +72,11 @@ def test_the_rake_of_a_cancelled_hand_is_taken_and_returned() -> None:
 
 def test_a_commit_of_a_ledger_is_counted_in_the_house_and_plays_no_hand() -> None:
     metrics = Metrics()
-    metrics.of("cashier").appended(stored(Ledger(room=HOUSE, id="real-USD"), TablePaused(), waited_s=None))
-    assert shown(metrics, "croupier_commits_total") == {("table_paused", HOUSE, "cashier"): 1}
+    entry = AccountOpened(player="ann")
+    commit = LedgerCommit(v=1, ledger="real-USD", n=9, by="cashier", at=NOON, prev="0" * 64, events=(entry,))
+    ledger = Ledger(room=HOUSE, id="real-USD")
+    metrics.of("cashier").appended(Appended(ledger, commit, "account_opened", None, took_s=0.002, waited_s=None))
+    assert shown(metrics, "croupier_commits_total") == {("account_opened", HOUSE, "cashier"): 1}
     assert shown(metrics, "croupier_cause_to_commit_seconds_count") == {}
     assert shown(metrics, "croupier_append_seconds_count") == {("cashier",): 1}
     assert shown(metrics, "croupier_hands_started_total") == {}
@@ -88,7 +96,7 @@ def test_a_command_is_counted_by_what_became_of_it(
 ) -> None:
     """Nobody waits for the answer to a command that was dropped: it has no latency."""
     metrics = Metrics()
-    metrics.of("table").answered("main", command, outcome, 0.003)
+    metrics.of("table").answered(ADDRESS, command, outcome, 0.003)
     assert shown(metrics, "croupier_commands_total") == {(*labels, "main", "table"): 1}
     assert sum(shown(metrics, "croupier_command_seconds_count").values()) == timed
 
@@ -142,8 +150,8 @@ async def test_an_append_is_timed_and_so_is_what_waited_for_it() -> None:
     assert 0 <= took_s < 1
     assert waited_s == 3.0
     metrics = Metrics()
-    metrics.of("table").appended(Appended(table(), (TablePaused(),), "table_paused", "command", *early.read()))
-    assert shown(metrics, "croupier_cause_to_commit_seconds_sum") == {("command", "main", "table"): 0}
+    metrics.of("table").appended(stored(TablePaused(), waited_s=early.read()[1]))
+    assert shown(metrics, "croupier_cause_to_commit_seconds_sum") == {("debt", "main", "table"): 0}
     assert Stopwatch(lambda: now[0], None).read()[1] is None
 
 

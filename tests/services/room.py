@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Final
 
+import msgspec
 from nats.aio.client import Client
 
 from contracts.codec import decode, decode_outcome, encode
@@ -29,6 +30,7 @@ from services.replay.verification import Verification
 from tests.servers import a_server, make_streams
 
 ROOM: Final = "main"
+PLAIN: Final = Settings()
 ANSWER_S: Final = 10.0
 CONFIG: Final = TableConfig(
     variant="holdem",
@@ -126,20 +128,23 @@ class Room:
 
 @asynccontextmanager
 async def a_room(
-    folder: Path, names: Sequence[str] = SERVICES, http_port: int | None = None, builds: dict[str, Build] | None = None
+    folder: Path,
+    names: Sequence[str] = SERVICES,
+    base: Settings = PLAIN,
+    builds: dict[str, Build] | None = None,
 ) -> AsyncIterator[Room]:
     """Runs services over the suite's server; the `folder` has their secrets, and finds its log again.
 
-    `builds` are other wirings than their own.
+    `base` are other settings than the usual ones, `builds` other wirings than the services' own.
     """
     async with a_server(folder) as server:
         await make_streams(server)
-        settings = Settings(
+        settings = msgspec.structs.replace(
+            base,
             nats_url=server.url,
             credentials_path=folder / "credentials.json",
             data_path=folder,
             rooms=(ROOM,),
-            http_port=http_port,
         )
         async with room(settings, names, builds) as running, AsyncExitStack() as stack:
             yield Room(running, stack)

@@ -23,6 +23,7 @@ from services.bus.application import Service
 from services.bus.families import FAMILIES
 from services.bus.loop import Loop
 from services.bus.process import Process
+from services.bus.settings import Settings
 from services.command_line.serve import SERVICES, build_of, make_streams, room
 from services.table.app import ROLE
 from tests.access.house import deployed_house
@@ -82,7 +83,7 @@ def counted(found: dict[tuple[str, ...], float]) -> dict[tuple[str, ...], int]:
 async def test_what_is_counted_is_what_the_log_says(tmp_path: Path) -> None:
     """Commits, commands, hands and rake, the rake of each currency and of play money apart."""
     port = free_port()
-    async with a_room(tmp_path, http_port=port) as room:
+    async with a_room(tmp_path, base=Settings(http_port=port)) as room:
         lobby, players = await room.caller("lobby"), await room.caller("players", "player")
         operator = await room.caller("operator", "operator")
         tables = {"T1": house(), "T2": house(currency="EUR"), "T3": house(money="play")}
@@ -144,7 +145,7 @@ async def test_what_is_counted_is_what_the_log_says(tmp_path: Path) -> None:
 
 async def test_the_page_is_prometheus_text_and_has_declared_metrics_alone(tmp_path: Path) -> None:
     port = free_port()
-    async with a_room(tmp_path, http_port=port) as room:
+    async with a_room(tmp_path, base=Settings(http_port=port)) as room:
         lobby = await room.caller("lobby")
         await room.open(lobby, "T1", ("ann", "bob"))
         head, body = await page(port)
@@ -176,7 +177,7 @@ class Replicas:
 async def two_replicas(folder: Path) -> AsyncIterator[tuple[Room, Replicas]]:
     """A room, and a second process that serves it too."""
     both = Replicas((free_port(), free_port()))
-    async with a_room(folder, http_port=both.ports[0], builds={"table": both.build}) as first:
+    async with a_room(folder, base=Settings(http_port=both.ports[0]), builds={"table": both.build}) as first:
         settings = msgspec.structs.replace(first.settings, http_port=both.ports[1])
         async with room(settings, SERVICES, {"table": both.build}):
             yield first, both
@@ -223,7 +224,7 @@ def loop_beside(service: Service) -> Any:
 
 async def test_a_halted_table_and_what_is_no_part_of_its_log_are_shown(tmp_path: Path) -> None:
     port = free_port()
-    async with a_room(tmp_path, http_port=port) as room:
+    async with a_room(tmp_path, base=Settings(http_port=port)) as room:
         lobby, deploy = await room.caller("lobby"), await room.caller("deploy")
         for table in ("T1", "T2"):
             await room.open(lobby, table, ("ann",))
@@ -244,7 +245,7 @@ async def test_a_halted_table_and_what_is_no_part_of_its_log_are_shown(tmp_path:
 
 async def test_how_much_lies_in_the_log_is_asked_every_second(tmp_path: Path) -> None:
     port = free_port()
-    async with a_room(tmp_path, http_port=port) as room:
+    async with a_room(tmp_path, base=Settings(http_port=port)) as room:
         lobby = await room.caller("lobby")
         await room.open(lobby, "T1", ("ann",))
         log = await room.log("T1")
@@ -269,7 +270,7 @@ async def test_the_end_of_the_servers_certificate_is_told(tmp_path: Path) -> Non
 async def test_neither_tables_nor_players_make_new_series(tmp_path: Path) -> None:
     """50 tables, 100 players, and whoever asks for what is not there: the same series as with the first table."""
     port = free_port()
-    async with a_room(tmp_path, http_port=port) as room:
+    async with a_room(tmp_path, base=Settings(http_port=port)) as room:
         lobby, players = await room.caller("lobby"), await room.caller("players", "player")
 
         async def visited(n: int) -> None:
@@ -282,7 +283,8 @@ async def test_neither_tables_nor_players_make_new_series(tmp_path: Path) -> Non
             await pause(room, lobby, table)
 
         await visited(1)
-        first = await scrape(port)
+        asked_for = ("croupier_log_messages", (("log", "ledger"),))
+        first = await scraped(port, lambda now: asked_for in now.series)
         for n in range(2, 51):
             await visited(n)
         last = await scrape(port)
