@@ -1,0 +1,120 @@
+"""One file brings up a whole room: bots play, containers are killed, play goes on, and what was played is proved."""
+
+import json
+import subprocess
+import time
+from collections.abc import Iterator
+from typing import Any, Final
+
+import pytest
+
+from tests.deploy.composed import Composed, composed
+
+pytestmark = [
+    pytest.mark.docker,
+    pytest.mark.slow,
+    pytest.mark.timeout(900),
+    pytest.mark.xdist_group("compose"),  # one room at a time is enough for a small machine
+]
+
+TABLE: Final = "nlhe"
+BOTS: Final = {"CROUPIER_TABLES": TABLE, "CROUPIER_THINK_MS": "50"}
+PLAY_S_MAX: Final = 240
+
+
+def _played(room: Composed, more: int = 2) -> int:
+    """Waits until so many more hands were played at the table, and gives the number of the last one."""
+    deadline = time.monotonic() + PLAY_S_MAX
+    watched = room.operator("watch", TABLE, "--hands", str(more))
+    while watched.returncode != 0 and time.monotonic() < deadline:  # the table is not open yet, or the server away
+        watched = room.operator("watch", TABLE, "--hands", str(more))
+    assert watched.returncode == 0, watched.stdout + watched.stderr + room.said()
+    assert watched.stdout.count(" is over, after ") == more
+    hands = json.loads(room.operator("hands", TABLE, "--last", "1", "--json").stdout)
+    number: int = hands[-1]["hand"]
+    return number
+
+
+def _kill(container: str) -> None:
+    """As by `kill -9`: nothing is finished, nothing is said; and the engine does not start it again."""
+    subprocess.run(["docker", "kill", "--signal", "KILL", container], check=True, capture_output=True)
+
+
+@pytest.fixture(scope="module")
+def room(image: str) -> Iterator[Composed]:
+    with composed(image, **BOTS) as room:
+        room.done("--profile", "bots", "up", "--detach", "--no-build", "--wait")
+        yield room
+        # Taken down here, and not only by the fixture: nothing of it may be left.
+        room.done("--profile", "*", "down", "--volumes", "--timeout", "20")
+        assert room.left() == []
+
+
+def test_bots_play_as_soon_as_it_is_up(room: Composed) -> None:
+    assert _played(room) >= 2
+    for service in ("table", "dealer"):
+        assert len(room.containers(service)) == 2
+
+
+def test_containers_are_killed_and_play_goes_on(room: Composed) -> None:
+    """A table and a dealer for good, so that the others go on alone; the server once, which is then started again."""
+    before = _played(room, 1)
+    _kill(room.containers("table")[0])
+    _kill(room.containers("dealer")[0])
+    without = _played(room, 2)
+    _kill(room.containers("nats")[0])
+    room.done("up", "--detach", "--no-build", "--no-deps", "--no-recreate", "nats")
+    after = _played(room, 2)
+    assert before < without < after
+
+
+def test_a_process_that_dies_is_started_again(room: Composed) -> None:
+    """Who is killed inside, as by the kernel where memory is short, comes back by the restart policy alone."""
+    number = _played(room, 1)
+    nats, rake = room.containers("nats")[0], room.containers("rake")[0]
+    for container, name in ((nats, "nats-server"), (rake, "croupier")):
+        script = f'for each in /proc/[0-9]*; do grep -qs {name} $each/comm && kill -9 "${{each#/proc/}}"; done; true'
+        subprocess.run(["docker", "exec", container, "sh", "-c", script], check=False, capture_output=True)
+    assert _played(room, 2) > number
+    assert [room.inspected(container)["RestartCount"] for container in (nats, rake)] == [1, 1]
+
+
+def test_a_dispute_is_settled_from_a_container(room: Composed) -> None:
+    number = _played(room, 1)
+    verified = room.operator("verify")
+    assert verified.returncode == 0, verified.stdout + verified.stderr
+    assert f"Table {TABLE}: sound" in verified.stdout
+    told = room.operator("replay", TABLE, str(number - 1))
+    assert told.returncode == 0, told.stderr
+    assert told.stdout.startswith(f"Hand {number - 1} at table {TABLE}: no limit holdem")
+    key = room.operator("reveal", TABLE, str(number - 1))
+    assert key.returncode == 0, key.stderr
+    exported = room.operator("export", TABLE)
+    assert json.loads(exported.stdout.splitlines()[0])["n"] == 1
+
+
+def test_players_come_in_with_a_credential_of_the_house_and_nobody_else(room: Composed) -> None:
+    """The bots each have one; a port that answers everybody would be none of ours."""
+    said = room.run("logs", "doorman").stdout
+    assert "player_let_in" in said
+
+
+def test_everything_stops_when_it_is_told_to(room: Composed) -> None:
+    """SIGTERM: each service finishes its work and ends with 0, long before it would be killed."""
+    room.done("--profile", "*", "stop", "--timeout", "20")
+    ended: dict[str, Any] = {}
+    for service in ("bots", "table", "dealer", "rake", "settlement", "cashier", "views", "replay", "doorman", "nats"):
+        states = [room.inspected(container)["State"] for container in room.containers(service)]
+        ended |= {f"{service} {number}": state["ExitCode"] for number, state in enumerate(states)}
+    assert {name: code for name, code in ended.items() if code != 0} == {}
+
+
+def test_a_room_of_three_servers_plays_on_without_one_of_them(image: str) -> None:
+    """The cluster: one command, every stream on three servers; the first of them is killed, and stays away."""
+    with composed(image, "--env-file", "deploy/cluster.env", **BOTS) as clustered:
+        clustered.done("--profile", "cluster", "--profile", "bots", "up", "--detach", "--no-build", "--wait")
+        before = _played(clustered, 2)
+        _kill(clustered.containers("nats")[0])
+        assert _played(clustered, 2) > before
+        verified = clustered.operator("verify", TABLE)
+        assert verified.returncode == 0, verified.stdout + verified.stderr
