@@ -88,7 +88,7 @@ def test_nothing_is_played_before_the_streams_are_there(services: dict[str, Any]
     }
     assert waits["nats"] == {"house": "service_completed_successfully"}
     assert waits["streams"] == {"nats": "service_healthy"}
-    assert {name: waits[name] for name in TOOLS} == dict.fromkeys(TOOLS, {})  # they start nothing
+    assert {name: waits[name] for name in TOOLS} == {name: {} for name in TOOLS}  # they start nothing
     for name in set(SERVICES) - {"deploy"}:
         assert waits[name] == {"streams": "service_completed_successfully"}, name
     assert set(waits["bots"].values()) == {"service_healthy"}
