@@ -21,7 +21,7 @@ RUNBOOK: Final = (HOUSE / "deploy" / "RUNBOOK.md").read_text(encoding="utf-8")
 LEVELS: Final = {"info", "warning", "error", "critical", "exception"}
 CALLING: Final = LEVELS - {"info"}
 """Levels of lines that somebody may have to act on."""
-OF_OTHERS: Final = {"max_file_store", "max_msgs", "no_hand"}
+OF_OTHERS: Final = {"max_file_store", "max_msgs", "no_hand", "prev_key"}
 """Settings of nats-server, and a code of an answer that is no command's."""
 _CODES: Final = {*get_args(Code.__value__), *get_args(Fault.__value__)}
 SAID: Final = {*OF_OTHERS, *KINDS, *_CODES, *Options.__struct_fields__, *EMITTERS}

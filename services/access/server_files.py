@@ -15,6 +15,7 @@ from services.bus.accounts import (
     GUESTS,
     PLAYERS_MAX,
     SERVICES,
+    SYSTEM,
     USERS,
     offers,
 )
@@ -69,6 +70,7 @@ def _accounts() -> str:
         "  }",
         "}",
         "",
+        f"system_account: {SYSTEM}",
         "accounts {",
     ]
     for account, block in offers().items():
@@ -85,7 +87,7 @@ def _inside(account: str, block: Mapping[str, Any]) -> Iterator[str]:
         yield f"    limits {{ {_GUEST_LIMITS} }}"
         name = "operators" if account == GUESTS["operator"] else "lobbies"
         yield f'    include "{INCLUDED}/{name}.conf"'
-    else:
+    elif account != SYSTEM:
         user = next(user for user in SERVICES if USERS[user] == account)
         yield f"    users: [ {{ nkey: ${nkey_variable(user)} }} ]"
     for name in ("exports", "imports"):

@@ -101,6 +101,12 @@ _SHOWS: Final = (
     *(("CASHIER", "account.*", account) for account in ("PLAYERS", "PARTNERS", "OPERATORS")),
 )
 
+SYSTEM: Final = "SYSTEM"
+"""The server's own account, which has no users: it offers one thing."""
+SERVER_HEALTH: Final = "server.health"
+"""Where the deploy role, and nobody else, asks servers how they are."""
+_HEALTH: Final = "$SYS.REQ.SERVER.PING.HEALTHZ"
+
 EVERY: Final = "*"
 """In the place of a name: whoever it is."""
 
@@ -145,6 +151,7 @@ def _guest(user: str) -> dict[str, Any]:
 def offers() -> dict[str, dict[str, Any]]:
     """Every account with what it exports and imports, and no users yet."""
     block: dict[str, dict[str, Any]] = {account: {"exports": [], "imports": []} for account in USERS.values()}
+    block[SYSTEM] = {"exports": [], "imports": []}
     block["STORE"]["jetstream"] = "enabled"
     for owner, subject, account, local, extra in _services():
         block[owner]["exports"].append({"service": subject, "accounts": [account], **extra})
@@ -160,6 +167,7 @@ def offers() -> dict[str, dict[str, Any]]:
 
 def _services() -> Iterable[tuple[str, str, str, str, Mapping[str, str]]]:
     """Every service that one account offers another: owner, subject, account, its name there, and how."""
+    yield SYSTEM, _HEALTH, "STORE", SERVER_HEALTH, _BATCHES
     for reader in _READERS:
         for request, extra in _READS[reader]:
             yield "STORE", f"$JS.API.{request}", USERS[reader], f"{API_PREFIX}.{request}", extra

@@ -23,7 +23,7 @@ from typing import Any, Final, Self
 import msgspec
 import structlog
 
-from services.bus.accounts import USERS, accounts
+from services.bus.accounts import SYSTEM, USERS, accounts
 from services.bus.credentials import Credentials
 from services.bus.settings import inherited
 
@@ -221,6 +221,7 @@ class EmbeddedServer:
             "ping_max": 2,
             "jetstream": {"store_dir": str(self.directory / "jetstream")},
             "accounts": accounts(self.credentials.passwords),
+            "system_account": SYSTEM,
         }
         if self._sync_always:
             config["jetstream"]["sync_interval"] = "always"

@@ -6,7 +6,7 @@ cashier's accounts. The deploy role creates them, once; everybody else compares 
 is there with what is written here and refuses to work on anything else. Nothing here ever edits a stream.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import fields
 from enum import Enum
 from typing import Any, Final
@@ -42,6 +42,11 @@ LOST: Final = (
     "repaired from their exports"
 )
 """What is said of a log that is not there, though it was."""
+SICK: Final = (
+    "nothing was created. Look at the server's log, its disk, and the key to it (store.key): with another key it finds "
+    "nothing, and a stream that is created then takes the place of the log. --new-log creates them nevertheless"
+)
+"""What is said of streams that are not there, on a server that is not well."""
 _WITHOUT: Final = {
     TABLES: "there was a log: verify all tables, and repair those that are halted",
     HEADS: "there is a log: commits that it lost at its end cannot be missed",
@@ -51,6 +56,9 @@ _WITHOUT: Final = {
     LEDGER_REFUSALS: "there is a ledger: refusals of before may be gone",
 }
 """What it means that a stream had to be created though another one was in use; `messages` were found again."""
+
+type Unwell = Callable[[], Awaitable[Sequence[str]]]
+"""Gives a sentence for each server that is not well."""
 
 _UNLIMITED: Final = -1
 # What a stream may say about itself without changing what it does.
@@ -66,15 +74,28 @@ def streams(replicas: int) -> tuple[StreamConfig, ...]:
     return tuple(_whole(each, replicas) for of in ARCHIVES for each in (_log(of), _heads(of), _refusals(of)))
 
 
-async def ensure(context: JetStreamContext, replicas: int, *, new_log: bool = False, known: Iterable[str] = ()) -> None:
+async def ensure(
+    context: JetStreamContext,
+    replicas: int,
+    *,
+    new_log: bool = False,
+    known: Iterable[str] = (),
+    unwell: Unwell | None = None,
+) -> None:
     """Creates what is missing and checks what is there; for the deploy role. Raises `StreamDiffers`.
 
     A log that is not there, though something tells that it was, is lost and not new: it is created with `new_log`
     alone. `known` says what else tells so, besides the other streams. Where the log's files are there, and only their
     description was damaged, the server takes them up again. A room of an earlier release has no ledger yet: of that
     only its own streams tell.
+
+    `unwell` tells what ails the servers: one with a wrong key to its disk knows no stream, and to create one deletes
+    what lies there. It is not asked where a `new_log` is wanted.
     """
     found = {_name(wanted): await _state(context, _name(wanted)) for wanted in streams(replicas)}
+    missing = [name for name, state in found.items() if state is None]
+    if missing and unwell is not None and not new_log and (ails := await unwell()):
+        raise StreamDiffers(f"stream {missing[0]} does not exist, and a server is not well: {'; '.join(ails)}: {SICK}")
     used = {name: f"stream {name} was in use" for name, state in found.items() if state is not None and state.last_seq}
     for archive in ARCHIVES:
         own = [said for name, said in used.items() if name in (archive.log, archive.heads, archive.refusals)]

@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Final
@@ -20,6 +21,7 @@ from services.bus.credentials import Credentials
 from services.bus.faults import ProcessEnded, exit_code, sentence
 from services.bus.process import Process
 from services.bus.server import FREE_PORT, USUAL_PORT, EmbeddedServer
+from services.bus.server_health import unwell
 from services.bus.settings import Settings
 from services.bus.streams import ensure
 
@@ -52,16 +54,20 @@ def build_of(name: str) -> Build:
     return build
 
 
-async def make_streams(settings: Settings, *, new_log: bool = False, known: Sequence[str] = ()) -> None:
+async def make_streams(
+    settings: Settings, *, new_log: bool = False, known: Sequence[str] = (), own: bool = False
+) -> None:
     """Creates the streams, or checks those that exist, as the deploy role; see `ensure`.
 
+    A server of one's `own` is not asked how it is: its disk has no key, and `known` tells of what was there.
     Raises `StreamDiffers`, OSError or ConnectionError.
     """
     line = Line("deploy")
     client = await connect(settings, Credentials.read(settings.credentials_file), line)
     try:
         context = client.jetstream(prefix=DEPLOY_PREFIX)
-        await ensure(context, settings.replicas, new_log=new_log, known=known)
+        asked = None if own else partial(unwell, client, settings.replicas)
+        await ensure(context, settings.replicas, new_log=new_log, known=known, unwell=asked)
     finally:
         line.ending = True
         await client.close()
@@ -95,7 +101,7 @@ async def room(
             settings = msgspec.structs.replace(
                 settings, nats_url=server.url, credentials_path=server.directory / "credentials.json"
             )
-            await make_streams(settings, new_log=new_log, known=_served_before(server.directory))
+            await make_streams(settings, new_log=new_log, known=_served_before(server.directory), own=True)
         process = Process(settings)
         process.when_ended(ended)
         services = [((builds or {}).get(name) or build_of(name))(process) for name in names]
