@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-import shutil
 import subprocess
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -13,14 +12,13 @@ from services.bus.settings import Settings
 from services.command_line import commands
 from services.command_line.serve import SERVICES, make_streams, room
 from tests.access.house import deployed_house
-from tests.engine import IN_CI
+from tests.examples.conftest import EXAMPLES
 
-pytestmark = pytest.mark.server
+pytestmark = [pytest.mark.server, pytest.mark.xdist_group("javascript")]
+"""One worker gets the packages."""
 
-EXAMPLES = Path(__file__).parents[2] / "deploy" / "examples"
 README = Path(__file__).parents[2] / "README.md"
 STORY_S = 60
-INSTALL_S = 100
 CARDS = re.compile(r"(?<=ann holds )[2-9TJQKA][cdhs] [2-9TJQKA][cdhs](?=,)")
 
 FOR_BOB = """
@@ -43,31 +41,6 @@ async def credentials(tmp_path: Path) -> AsyncIterator[Path]:
     """The credentials of a room with all services."""
     async with room(Settings(data_path=tmp_path / "room", log_level="error"), SERVICES) as running:
         yield running.credentials_file
-
-
-@pytest.fixture(scope="session")
-def javascript(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the example in JavaScript with the packages that its lock file names."""
-    fault = None if shutil.which("node") and shutil.which("npm") else "there is no Node.js with npm here"
-    folder = tmp_path_factory.mktemp("javascript")
-    if fault is None:
-        shutil.copytree(
-            EXAMPLES / "javascript", folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("node_modules")
-        )
-        installed = subprocess.run(
-            ["npm", "ci", "--prefer-offline", "--no-audit", "--no-fund"],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            timeout=INSTALL_S,
-            check=False,
-        )
-        fault = None if installed.returncode == 0 else f"npm ci: {installed.stderr}"
-    if fault is not None and IN_CI:
-        pytest.fail(fault)
-    if fault is not None:
-        pytest.skip(fault)
-    return folder
 
 
 def story() -> str:
