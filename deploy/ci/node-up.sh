@@ -3,7 +3,7 @@
 # (on Debian, as root) it is installed from packages. Safe to run again.
 set -euo pipefail
 
-NODE_MAJOR_MIN=${NODE_MAJOR_MIN:-20}
+NODE_MAJOR_MIN=${NODE_MAJOR_MIN:-18}
 export DEBIAN_FRONTEND=noninteractive
 
 say() { printf '[node-up] %s\n' "$*"; }
