@@ -101,8 +101,9 @@ CAUSE_S: Final = _histogram(
 )
 SWEPT: Final = _counter(
     "sweep_debts",
-    "Debts that the sweep found unpaid, and set about to pay: a fact was lost, or a replica died.",
-    *("service", "room"),
+    "Debts that the sweep found, and set about to pay: deadlines, which it is for; and what was owed at_once, where a "
+    "fact was lost or a replica died.",
+    *("service", "room", "debt"),
 )
 
 # What is played

@@ -262,7 +262,7 @@ class Loop[S: State, C: Chained, E: Event, K: Caused]:
             self._vouching.publish_due()
             for replica in self._swept():
                 if not self._closing.is_set() and self._neglected(replica):
-                    self.measures.swept(replica.state.room)
+                    self.measures.swept(replica.state.room, replica.debt)
                     self._spawn(self._pay_or_rest(replica))
 
     def _swept(self) -> list[Replica[S, C]]:

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from contracts.outcomes import Outcome
 from contracts.subjects import CommandSubject
+from services.aggregate.debts import Debt
 from services.bus.aggregates import Chained, State
 from services.bus.asked import Caused
 
@@ -71,8 +72,8 @@ class Measures:
     def append_failed(self) -> None:
         """The log did not take a commit."""
 
-    def swept(self, room: str) -> None:
-        """The sweep found a debt that nobody had paid."""
+    def swept(self, room: str, debt: Debt | None) -> None:
+        """The sweep found a debt that nobody had paid; None: one that does not follow from the state alone."""
 
     def sent(self, subject: str) -> None:
         """A core message is on its way."""

@@ -17,6 +17,7 @@ from contracts.events.rake import RakeTaken
 from contracts.events.table import HandEnded, HandStarted, HandVoided
 from contracts.outcomes import Accepted, Outcome, Rejected
 from contracts.subjects import CommandSubject
+from services.aggregate.debts import Debt
 from services.aggregate.table import Table
 from services.bus import families
 from services.bus.door import Page
@@ -25,6 +26,7 @@ from services.bus.measures import Appended, Heard, Measures
 
 UNREADABLE: Final = "unreadable"
 """In place of a kind of command, of one that cannot be read."""
+DEBTS: Final = ("at_once", "deadline")
 KINDS_SENT: Final = {
     "_INBOX": "answer",
     "_R_": "answer",
@@ -141,8 +143,9 @@ class ServiceMetrics(Measures):
         """Has series begin with 0: Prometheus sees no rise of what was never there."""
         self._count.appends_failed.add(self.service, amount=0)
         for room in rooms:
-            for counting in (self._count.conflicts, self._count.swept):
-                counting.add(self.service, room, amount=0)
+            self._count.conflicts.add(self.service, room, amount=0)
+            for debt in DEBTS:
+                self._count.swept.add(self.service, room, debt, amount=0)
 
     def waits(self, waiting: Callable[[], int]) -> None:
         """From now on `waiting` tells how many commands wait."""
@@ -202,9 +205,11 @@ class ServiceMetrics(Measures):
         """The log did not take a commit."""
         self._count.appends_failed.add(self.service)
 
-    def swept(self, room: str) -> None:
+    def swept(self, room: str, debt: Debt | None) -> None:
         """The sweep found a debt."""
-        self._count.swept.add(self.service, room)
+        self._count.swept.add(
+            self.service, room, "deadline" if debt is not None and debt.due is not None else "at_once"
+        )
 
     def sent(self, subject: str) -> None:
         """A core message is on its way."""

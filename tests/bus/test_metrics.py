@@ -17,6 +17,7 @@ from contracts.games import Money
 from contracts.ledger import HOUSE, LedgerCommit
 from contracts.outcomes import Accepted, Outcome, Rejected
 from contracts.subjects import CommandSubject
+from services.aggregate.debts import Debt
 from services.aggregate.ledger import Ledger
 from services.aggregate.table import Table
 from services.bus.families import BOUNDS_S, FAMILIES
@@ -124,10 +125,20 @@ def test_a_message_is_counted_by_what_it_is(subject: str, kind: str) -> None:
     assert shown(metrics, "croupier_messages_sent_total") == {(kind, "views"): 1}
 
 
+def test_the_sweep_is_there_for_deadlines_and_what_was_owed_at_once_is_counted_apart() -> None:
+    metrics = Metrics()
+    for debt in (Debt("table", "start_hand", NOON), Debt("table", "act_for_player", NOON), Debt("table", "end_hand")):
+        metrics.of("table").swept("main", debt)
+    assert shown(metrics, "croupier_sweep_debts_total") == {
+        ("deadline", "main", "table"): 2,
+        ("at_once", "main", "table"): 1,
+    }
+
+
 def test_two_processes_in_one_interpreter_count_apart() -> None:
     one, other = Metrics(), Metrics()
-    one.of("table").swept("main")
-    assert shown(one, "croupier_sweep_debts_total") == {("main", "table"): 1}
+    one.of("table").swept("main", None)
+    assert shown(one, "croupier_sweep_debts_total") == {("at_once", "main", "table"): 1}
     assert shown(other, "croupier_sweep_debts_total") == {}
 
 
@@ -135,8 +146,8 @@ def test_what_may_never_happen_is_there_with_0_from_the_start() -> None:
     """A series that begins with 1 shows no rise."""
     metrics = Metrics()
     metrics.of("table").begins(["main", "high"])
-    for name in ("croupier_conflicts_total", "croupier_sweep_debts_total"):
-        assert shown(metrics, name) == {("main", "table"): 0, ("high", "table"): 0}
+    assert shown(metrics, "croupier_conflicts_total") == {("main", "table"): 0, ("high", "table"): 0}
+    assert set(shown(metrics, "croupier_sweep_debts_total").values()) == {0}
     assert shown(metrics, "croupier_appends_failed_total") == {("table",): 0}
 
 
@@ -157,7 +168,20 @@ async def test_an_append_is_timed_and_so_is_what_waited_for_it() -> None:
 
 def test_every_metric_says_its_unit_and_has_only_labels_of_closed_lists() -> None:
     closed = {
-        *("service", "room", "command", "query", "outcome", "code", "fact", "cause", "money", "currency", "log"),
+        *(
+            "service",
+            "room",
+            "command",
+            "query",
+            "outcome",
+            "code",
+            "fact",
+            "cause",
+            "debt",
+            "money",
+            "currency",
+            "log",
+        ),
         *("reason", "kind", "part", "version", "rules"),
     }
     assert len(FAMILIES) == len({family.name for family in FAMILIES})

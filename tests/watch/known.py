@@ -43,6 +43,7 @@ VALUES: Final[dict[str, set[str]]] = {
     "kind": {"public_view", "player_view", "other", *KINDS_SENT.values()},
     "query": set(get_args(Question.__value__)),
     "cause": {"command", "debt"},
+    "debt": {"at_once", "deadline"},
     "money": set(get_args(Money.__value__)),
     "log": {"table", "ledger"},
     "reason": set(get_args(Stray.__value__)),
