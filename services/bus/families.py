@@ -96,7 +96,7 @@ APPENDS_FAILED: Final = _counter(
 CAUSE_S: Final = _histogram(
     "cause_to_commit_seconds",
     "From what caused a commit until it is known to be stored: the arrival of a command, the commit that made a debt, "
-    "or the deadline that ran out.",
+    "or the deadline that ran out, which the sweep finds.",
     *("service", "room", "cause"),
 )
 SWEPT: Final = _counter(

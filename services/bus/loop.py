@@ -183,6 +183,7 @@ class Loop[S: State, C: Chained, E: Event, K: Caused]:
     async def _appended(self, replica: Replica[S, C], commit: C, cause: K | None) -> Head | None:
         data = encode(commit)
         pending = Pending(commit.n, digest(data))
+        debt = replica.debt
         since = cause.arrived if cause is not None else owed_since(replica, self.service)
         watch = Stopwatch(self.follower.clock.now, since)
         replica.expect(pending)
@@ -196,7 +197,8 @@ class Loop[S: State, C: Chained, E: Event, K: Caused]:
         if not landed:
             self._conflicted(replica)
             return None
-        self.measures.appended(Appended(replica.state, commit, self.of.facts(commit)[-1], cause, *watch.read()))
+        fact = self.of.facts(commit)[-1]
+        self.measures.appended(Appended(replica.state, commit, fact, cause, debt, *watch.read()))
         head = Head(n=commit.n, hash=pending.head)
         self._after(replica, commit, head)
         return head

@@ -29,7 +29,7 @@ class Stopwatch:
 class Appended(NamedTuple):
     """A commit of one's own that is stored, `took_s` after the first attempt; `fact` is the last of its events.
 
-    `state` is of the table or ledger, and may be further by now. The command that caused it, if one did, or the debt
+    `state` is of the table or ledger, and may be further by now. The command that caused it, if one did, or the `debt`
     had waited for `waited_s` by then: since it arrived, the deadline ran out or the commit was dated that made the
     debt; None where that is not known.
     """
@@ -38,6 +38,7 @@ class Appended(NamedTuple):
     commit: Chained
     fact: str
     cause: Caused | None
+    debt: Debt | None
     took_s: float
     waited_s: float | None
 

@@ -177,7 +177,8 @@ class ServiceMetrics(Measures):
         self._count.commits.add(self.service, state.room, stored.fact)
         self._count.append_s.took(self.service, seconds=stored.took_s)
         if stored.waited_s is not None:
-            cause = "debt" if stored.cause is None else "command"
+            owed = "deadline" if is_deadline(stored.debt) else "debt"
+            cause = owed if stored.cause is None else "command"
             self._count.cause_s.took(self.service, state.room, cause, seconds=stored.waited_s)
         if isinstance(state, Table):
             for event in stored.commit.events:
@@ -207,9 +208,7 @@ class ServiceMetrics(Measures):
 
     def swept(self, room: str, debt: Debt | None) -> None:
         """The sweep found a debt."""
-        self._count.swept.add(
-            self.service, room, "deadline" if debt is not None and debt.due is not None else "at_once"
-        )
+        self._count.swept.add(self.service, room, "deadline" if is_deadline(debt) else "at_once")
 
     def sent(self, subject: str) -> None:
         """A core message is on its way."""
@@ -258,6 +257,11 @@ def _outcome_of(outcome: Outcome | None) -> tuple[str, str]:
             return "rejected", code
         case None:
             return "dropped", ""
+
+
+def is_deadline(debt: Debt | None) -> bool:
+    """Whether something was owed from some moment on, and not at once."""
+    return debt is not None and debt.due is not None
 
 
 def tag_of(command: object) -> str:

@@ -47,10 +47,12 @@ def table(money: Money = "real", currency: str = "USD") -> Table:
     return Table(room="main", id="T1", config=msgspec.structs.replace(CONFIG, money=money, currency=currency))
 
 
-def stored(*events: AnyEvent, of: Table | None = None, waited_s: float | None = 0.5) -> Appended:
+def stored(
+    *events: AnyEvent, of: Table | None = None, debt: Debt | None = None, waited_s: float | None = 0.5
+) -> Appended:
     state = of or table()
     commit = Commit(v=1, table="T1", n=9, hand=3, by="table", at=NOON, prev="0" * 64, events=events)
-    return Appended(state, commit, fact_of(events[-1]), None, took_s=0.002, waited_s=waited_s)
+    return Appended(state, commit, fact_of(events[-1]), None, debt, took_s=0.002, waited_s=waited_s)
 
 
 def test_the_rake_of_a_cancelled_hand_is_taken_and_returned() -> None:
@@ -76,7 +78,7 @@ def test_a_commit_of_a_ledger_is_counted_in_the_house_and_plays_no_hand() -> Non
     entry = AccountOpened(player="ann")
     commit = LedgerCommit(v=1, ledger="real-USD", n=9, by="cashier", at=NOON, prev="0" * 64, events=(entry,))
     ledger = Ledger(room=HOUSE, id="real-USD")
-    metrics.of("cashier").appended(Appended(ledger, commit, "account_opened", None, took_s=0.002, waited_s=None))
+    metrics.of("cashier").appended(Appended(ledger, commit, "account_opened", None, None, took_s=0.002, waited_s=None))
     assert shown(metrics, "croupier_commits_total") == {("account_opened", HOUSE, "cashier"): 1}
     assert shown(metrics, "croupier_cause_to_commit_seconds_count") == {}
     assert shown(metrics, "croupier_append_seconds_count") == {("cashier",): 1}
@@ -123,6 +125,17 @@ def test_a_message_is_counted_by_what_it_is(subject: str, kind: str) -> None:
     metrics = Metrics()
     metrics.of("views").sent(subject)
     assert shown(metrics, "croupier_messages_sent_total") == {(kind, "views"): 1}
+
+
+def test_what_a_deadline_waited_for_is_told_apart() -> None:
+    """It lies in the past by the time that anybody looks: that is no slowness."""
+    metrics = Metrics()
+    metrics.of("table").appended(stored(TablePaused(), debt=Debt("table", "act_for_player", NOON), waited_s=0.6))
+    metrics.of("table").appended(stored(TablePaused(), debt=Debt("table", "end_hand"), waited_s=0.01))
+    assert shown(metrics, "croupier_cause_to_commit_seconds_sum") == {
+        ("deadline", "main", "table"): 0.6,
+        ("debt", "main", "table"): 0.01,
+    }
 
 
 def test_the_sweep_is_there_for_deadlines_and_what_was_owed_at_once_is_counted_apart() -> None:

@@ -42,7 +42,7 @@ VALUES: Final[dict[str, set[str]]] = {
     "fact": set(EMITTERS),
     "kind": {"public_view", "player_view", "other", *KINDS_SENT.values()},
     "query": set(get_args(Question.__value__)),
-    "cause": {"command", "debt"},
+    "cause": {"command", "debt", "deadline"},
     "debt": {"at_once", "deadline"},
     "money": set(get_args(Money.__value__)),
     "log": {"table", "ledger"},
