@@ -10,7 +10,7 @@ import ssl
 import subprocess
 import time
 import urllib.request
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -22,7 +22,7 @@ from nats.aio.client import Client
 from services.access.creds import Creds
 from services.access.house import House
 from services.access.issuing import issue
-from services.access.server_files import FOLDER, HOUSE, INCLUDED
+from services.access.server_files import FOLDER, HOUSE, INCLUDED, NODES
 from services.bus.accounts import inbox_prefix
 from services.bus.credentials import Credentials
 from services.bus.server import dies_with_parent, find_binary
@@ -37,11 +37,15 @@ _POLL_S: Final = 0.02
 class DeployedHouse:
     """A house's folder and its running server. Made by `deployed_house`."""
 
-    def __init__(self, folder: Path, config: str = "server.conf") -> None:
-        self.house = House(folder / "house")
+    def __init__(self, folder: Path, house: House | None = None, routes: Sequence[int] = (), number: int = 0) -> None:
+        """With `routes`, the ports of a cluster's servers for each other, it is the one of this number."""
+        self.house = house or House(folder / "house")
+        self.name = NODES[number]
         self.port, self.probe = free_ports(2)
-        self.config = folder / "conf" / config
+        self.config = folder / "conf" / ("cluster.conf" if routes else "server.conf")
         self._folder = folder
+        self.routes = routes
+        self._number = number
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -59,6 +63,11 @@ class DeployedHouse:
 
     def start(self) -> None:
         """Writes what the server reads, starts it, and returns once it takes connections. Raises AssertionError."""
+        self.begin()
+        self.until_well()
+
+    def begin(self) -> None:
+        """Writes what the server reads, and starts it."""
         self.config.parent.mkdir(parents=True, exist_ok=True)
         for file in FOLDER.glob("*.conf"):
             (self.config.parent / file.name).write_text(self._placed(file.read_text()))
@@ -69,9 +78,9 @@ class DeployedHouse:
                 stdout=said,
                 stderr=said,
                 start_new_session=True,
+                env={**os.environ, "SERVER_NAME": self.name},
                 preexec_fn=dies_with_parent(signal.SIGKILL),  # noqa: PLW1509 - it calls nothing that takes a lock
             )
-        self._until_well()
 
     def reload(self) -> None:
         """Has the server read its files again, and returns once it has."""
@@ -96,8 +105,16 @@ class DeployedHouse:
 
     def connections(self) -> list[dict[str, str]]:
         """Who is connected, as its page for probes tells."""
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.probe}/connz?auth=1&limit=1024", timeout=5) as answer:
-            found: list[dict[str, str]] = msgspec.json.decode(answer.read())["connections"]
+        found: list[dict[str, str]] = self._page("connz?auth=1&limit=1024")["connections"]
+        return found
+
+    def peers(self) -> set[str]:
+        """The servers that it has routes to."""
+        return {route["remote_name"] for route in self._page("routez").get("routes", [])}
+
+    def _page(self, name: str) -> dict[str, Any]:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.probe}/{name}", timeout=5) as answer:
+            found: dict[str, Any] = msgspec.json.decode(answer.read())
         return found
 
     def credential(self, player: str, days: float = 1) -> Path:
@@ -138,9 +155,12 @@ class DeployedHouse:
             ("http: 127.0.0.1:8222", f"http: 127.0.0.1:{self.probe}"),
         ):
             text = text.replace(there, here)
-        return text
+        for node, port in zip(NODES, self.routes, strict=False):
+            text = text.replace(f"{node}:6222", f"{HOST}:{port}")
+        return text.replace("0.0.0.0:6222", f"127.0.0.1:{self.routes[self._number]}") if self.routes else text
 
-    def _until_well(self) -> None:
+    def until_well(self) -> None:
+        """Returns once it takes connections and has all that its peers have. Raises AssertionError."""
         assert self._process is not None
         limit = time.monotonic() + START_S_MAX
         while time.monotonic() < limit:
@@ -163,6 +183,23 @@ def deployed_house(folder: Path) -> Iterator[DeployedHouse]:
         yield deployed
     finally:
         deployed.stop()
+
+
+@contextmanager
+def deployed_cluster(folder: Path) -> Iterator[Sequence[DeployedHouse]]:
+    """A house with three servers that form a cluster."""
+    house, routes = House(folder / "house"), free_ports(len(NODES))
+    servers = [DeployedHouse(folder / node, house, routes, number) for number, node in enumerate(NODES)]
+    house.make([HOST], ",".join(server.url for server in servers))
+    try:
+        for server in servers:
+            server.begin()
+        for server in servers:
+            server.until_well()
+        yield servers
+    finally:
+        for server in servers:
+            server.stop()
 
 
 def free_ports(count: int) -> list[int]:
