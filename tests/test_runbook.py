@@ -47,7 +47,8 @@ METRICS: Final = set(re.findall(r"`(croupier_[a-z_]+(?:{[^`]*})?)`", RUNBOOK))
 SECTIONS: Final = dict(re.findall(r"^## (.+)\n\n((?:(?!## ).*\n)*)", RUNBOOK, re.MULTILINE))
 OF_OPERATORS: Final = {
     *("A disputed hand", "A player under suspicion", "A correction", "Accounts that do not agree"),
-    *("Change the master key", "Moving a table to another server"),
+    *("Change the master key", "Moving a table to another server", "A service's NKey"),
+    *("Somebody has another's credential", "A lost issuer key"),
 }
 """Sections of what an operator sets about, which no alert begins."""
 

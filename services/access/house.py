@@ -74,6 +74,12 @@ class House:
             kept.made.append(self.keys_file)
         return kept.made
 
+    def absent(self) -> list[Path]:
+        """What servers know the key to, and is not here."""
+        known = self.keys()
+        own = [self.credentials_file(user) for user in SERVICES if nkey_variable(user) in known]
+        return [path for path in (*own, self.callout_file) if not path.exists()]
+
     @property
     def revoked_file(self) -> Path:
         """Whose credentials are revoked; the doormen read it."""

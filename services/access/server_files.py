@@ -71,6 +71,7 @@ def _accounts() -> str:
         "}",
         "",
         f"system_account: {SYSTEM}",
+        "",
         "accounts {",
     ]
     for account, block in offers().items():

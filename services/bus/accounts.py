@@ -34,6 +34,10 @@ USERS: Final = {
 
 GUESTS: Final[Mapping[ActorKind, str]] = {"player": "PLAYERS", "lobby": "PARTNERS", "operator": "OPERATORS"}
 """The account of everybody who is no service of the house."""
+CONNECTIONS: Final = "connections"
+"""Where the doorman asks every server who is connected."""
+DISCONNECT: Final = "disconnect"
+"""Where the doorman has one server end a connection; the server's id follows."""
 SERVICES: Final = tuple(user for user, account in USERS.items() if account not in GUESTS.values())
 """The users that are the house's own."""
 GUEST_PAYLOAD_BYTES_MAX: Final = 128 * 1024
@@ -102,10 +106,12 @@ _SHOWS: Final = (
 )
 
 SYSTEM: Final = "SYSTEM"
-"""The server's own account, which has no users: it offers one thing."""
+"""The servers' own account, which has no users: what it offers is how servers are, who is connected, and an end."""
 SERVER_HEALTH: Final = "server.health"
 """Where the deploy role, and nobody else, asks servers how they are."""
 _HEALTH: Final = "$SYS.REQ.SERVER.PING.HEALTHZ"
+_CONNECTIONS: Final = "$SYS.REQ.SERVER.PING.CONNZ"
+_DISCONNECT: Final = "$SYS.REQ.SERVER.*.KICK"
 
 EVERY: Final = "*"
 """In the place of a name: whoever it is."""
@@ -183,6 +189,8 @@ def _services() -> Iterable[tuple[str, str, str, str, Mapping[str, str]]]:
         ("cashier", "ledger_refused.house.*"),
     ):
         yield "STORE", subject, USERS[user], subject, {}
+    yield SYSTEM, _CONNECTIONS, "DOORMAN", CONNECTIONS, _BATCHES
+    yield SYSTEM, _DISCONNECT, "DOORMAN", f"{DISCONNECT}.*", {}
     for owner, subject, account, extra in _ANSWERS:
         yield owner, subject, account, subject, extra
 

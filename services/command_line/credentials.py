@@ -66,7 +66,9 @@ def house(
             made.append(keys)
         named = hosts_of(of.certificate_file.read_bytes())
         address = of.url()
+        absent = of.absent()
     print_lines(_listed(made))
+    print_lines(f"{path} is not here; servers know its key: it is where the service is, or lost" for path in absent)
     print_lines([f"services go to {address}", *_about_certificate(of, [each for each in host if each not in named])])
     return 0
 

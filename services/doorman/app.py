@@ -6,13 +6,17 @@ The server drops whoever it has no answer about in time, so nothing is answered 
 import asyncio
 import contextlib
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
+from itertools import batched
 from secrets import token_bytes
 from typing import Final
 
+import nats.errors
 import structlog
+from nats.aio.client import Client
 from nats.aio.msg import Msg
 
+from contracts.data import Id
 from services.access import callout, revocation
 from services.access.callout import Callout, NoCallout
 from services.access.nkeys import NoKey
@@ -24,6 +28,7 @@ from services.bus.faults import CannotServe
 from services.bus.process import Process
 from services.bus.settings import Settings
 from services.doorman.answer import answer
+from services.doorman.disconnecting import newly, send_away
 from services.doorman.grant import Grant, grant
 from services.doorman.question import NoQuestion, asked
 
@@ -33,6 +38,10 @@ QUESTIONS: Final = "$SYS.REQ.USER.AUTH"
 """Where servers ask, in the doorman's account alone."""
 REPLIES: Final = "$SYS._INBOX."
 """Where servers wait for answers."""
+WATCH_S: Final = 1.0
+"""How often the doorman looks who is revoked, though nobody comes."""
+AT_ONCE_MAX: Final = 16
+"""So many players are sent away at the same time."""
 BY: Final = "Nats-Server-Xkey"
 """The header with the key of the server that sealed a question."""
 
@@ -69,6 +78,19 @@ class Doorman:
             self._service.process.seldom.say(logger.info, "player_refused", reason=found.message, **facts)
         await asyncio.sleep(0)  # thousands may come back at once: probes are answered between them
 
+    async def watch(self, client: Client) -> None:
+        """Sends away whoever is revoked, as long as it runs."""
+        before: Mapping[Id, int] | None = None
+        while True:
+            now = dict(self._revoked.players)
+            try:
+                for some in batched(newly(before, now), AT_ONCE_MAX):
+                    await asyncio.gather(*(send_away(client, player, until) for player, until in some))
+                before = now
+            except (nats.errors.Error, OSError) as error:
+                self._service.process.seldom.say(logger.warning, "players_not_sent_away", reason=str(error))
+            await asyncio.sleep(WATCH_S)
+
     def doubts(self) -> dict[str, str]:
         """What an operator has to mend, though players come in."""
         return {} if self._revoked.fault is None else {"doorman.revoked": self._revoked.fault}
@@ -89,7 +111,10 @@ def build(process: Process) -> Service:
         process.doubts.append(doorman.doubts)
         assert service.client is not None
         questions = await service.client.subscribe(QUESTIONS, queue=service.user, cb=doorman.take)
+        watching = asyncio.create_task(doorman.watch(service.client), name="revoked")
         yield
+        watching.cancel()
+        await asyncio.wait((watching,))
         await questions.unsubscribe()
 
     service.during(attending)

@@ -124,6 +124,27 @@ async def test_revoked_credentials_let_nobody_in_and_a_new_one_does(deployed: De
     await (await deployed.player("P7", file(tmp_path, issue(deployed.house, "P7", 1)))).close()
 
 
+async def test_who_is_revoked_is_sent_away_and_nobody_else(house: DeployedHouse, tmp_path: Path) -> None:
+    ends = {name: asyncio.Event() for name in ("P7", "P8")}
+
+    async def come(name: str) -> Client:
+        async def closed() -> None:
+            ends[name].set()
+
+        return await house.player(name, closed_cb=closed)
+
+    async with house.serving("doorman"):
+        await come("P7")
+        other = await come("P8")
+        revoke(house.house, "P7")
+        await asyncio.wait_for(ends["P7"].wait(), 10)
+        await settle(other)
+        assert not ends["P8"].is_set()
+    revoke(house.house, "P8")  # while there is no doorman
+    async with house.serving("doorman"):
+        await asyncio.wait_for(ends["P8"].wait(), 10)
+
+
 async def test_while_no_doorman_is_there_players_stay_out_and_everybody_else_comes_in(house: DeployedHouse) -> None:
     creds = house.credential("P7")
     await refused(house, creds)

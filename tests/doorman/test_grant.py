@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from services.access.nkeys import public_of, seed_of, sign
 from services.access.tokens import Claims, read, signed, unproven
 from services.doorman.answer import answer
+from services.doorman.disconnecting import newly
 from services.doorman.grant import Fault, Grant, Refusal, grant
 from services.doorman.question import ClientInfo, ConnectOptions, NoQuestion, Question, ServerId, asked
 
@@ -143,3 +144,11 @@ def test_a_refusal_names_its_code_and_lets_nobody_in() -> None:
 def test_what_is_no_question_is_told(text: str) -> None:
     with pytest.raises(NoQuestion):
         asked(text)
+
+
+def test_who_was_revoked_is_sent_away_once() -> None:
+    """A doorman who comes later ends only what began before: since then the player may have a new credential."""
+    assert list(newly(None, {"P7": 10})) == [("P7", 10)]
+    assert list(newly({"P7": 10}, {"P7": 10})) == []
+    assert list(newly({"P7": 10}, {"P7": 11, "P8": 3})) == [("P7", None), ("P8", None)]
+    assert list(newly({"P7": 10}, {})) == []

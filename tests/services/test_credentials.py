@@ -87,7 +87,12 @@ def test_what_was_taken_to_where_it_is_needed_is_not_made_again(house: House, cr
         (house.folder / name).unlink()
     for folder in ("table", "doorman", "issuer", "ca"):
         (house.folder / folder).rmdir()
-    assert croupier("house", house.folder)[:2][0] == 0
+    code, out, _ = croupier("house", house.folder)
+    assert code == 0
+    assert [line.split(" is not here")[0] for line in out.splitlines() if "is not here" in line] == [
+        str(house.folder / name)
+        for name in ("table/credentials.json", "doorman/credentials.json", "doorman/callout.json")
+    ]
     assert content(house.folder) == {name: text for name, text in before.items() if name not in taken}
 
 
