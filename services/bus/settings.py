@@ -74,7 +74,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     master_keys: Secret | None = None
     """What the file of master keys would hold, where there shall be none."""
     http_port: int | None = None
-    """Where probes find `/live` and `/ready`; none: nowhere."""
+    """Where probes find `/live` and `/ready`, and Prometheus `/metrics`; none: nowhere."""
     http_host: str = "0.0.0.0"  # noqa: S104 - probes come from outside; what is said there is no secret
     otlp_url: str | None = None
     """The collector that takes traces over OTLP/HTTP (`http://collector:4318`); none: there are no traces."""

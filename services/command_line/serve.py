@@ -149,7 +149,7 @@ def serve(  # noqa: PLR0913 - each is an option of the command
     nudges
         With `--no-nudges` nothing but the sweep starts work.
     http
-        The port at which probes find `/live` and `/ready`.
+        The port at which probes find `/live` and `/ready`, and Prometheus `/metrics`.
     new_log
         A server of one's own begins a new log, though there was another that is not to be found.
     """
