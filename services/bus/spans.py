@@ -13,7 +13,7 @@ from contracts.outcomes import Outcome, Rejected
 from services.bus.aggregates import Chained, Kind, State
 from services.bus.asked import Caused
 from services.bus.replica import Replica
-from services.bus.tracing import NOTHING, Span, Tracer
+from services.bus.tracing import NOTHING, Span, Tracer, Value
 
 ENTRIES: Final = "post_entries"
 """What the span of a debt is called that does not follow from the aggregate's own state: the ledger's."""
@@ -37,7 +37,7 @@ def of_debt(
         name, of=() if alone else causes, after=causes if alone else (), kind="inside" if alone else "told", began=began
     )
     if span.recorded:
-        _note_place(span, replica.of, replica.state)
+        span.note(room=replica.state.room, **{replica.of.name: replica.state.id})
     return span
 
 
@@ -71,16 +71,9 @@ def note_commit(span: Span, of: Kind[Any, Any], state: State, commit: Chained, c
     """Which commit is appended, and what for."""
     if not span.recorded:
         return
-    _note_place(span, of, state)
-    span.note(n=commit.n, fact=of.facts(commit)[-1])
-    hand, seat = getattr(commit, "hand", None), getattr(commit.events[0], "seat", None)
-    if hand is not None:
-        span.note(hand=hand)
-    if seat is not None:
-        span.note(seat=seat)
+    facts: dict[str, Value] = {of.name: state.id, "n": commit.n, "fact": of.facts(commit)[-1]}
+    told = {"hand": getattr(commit, "hand", None), "seat": getattr(commit.events[0], "seat", None)}
+    facts |= {name: known for name, known in told.items() if known is not None}
     if isinstance(cause, Cause | AccountCause):
-        span.note(command_id=cause.command.id)
-
-
-def _note_place(span: Span, of: Kind[Any, Any], state: State) -> None:
-    span.note(room=state.room, **{of.name: state.id})
+        facts["command_id"] = cause.command.id
+    span.note(room=state.room, **facts)
