@@ -14,7 +14,6 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from services.access.house import House
 from services.access.server_files import FOLDER as NATS
 from services.bus.application import FINISH_S
 from services.bus.credentials import Credentials
@@ -24,11 +23,13 @@ from services.bus.framework import DRAIN_S
 from services.bus.loop import CLOSE_S
 from services.bus.server import find_binary
 from services.bus.settings import PREFIX, SECRETS, Settings
+from services.command_line import commands
 from services.command_line.serve import SERVICES
 from tests.deploy import chart
 
 HOUSE: Final = Path(__file__).parents[2]
 K8S: Final = HOUSE / "deploy" / "k8s"
+README: Final = (HOUSE / "README.md").read_text(encoding="utf-8")
 OVERLAYS: Final = ("single", "cluster")
 DEPLOYED: Final = {*SERVICES, "doorman"}
 SEVERAL: Final = {"table", "dealer", "views", "doorman"}
@@ -82,7 +83,8 @@ def settings_of(overlay: str, pod: Manifest) -> dict[str, str]:
 def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A house's folder, for the names that the servers have in a cluster."""
     folder = tmp_path_factory.mktemp("house") / "house"
-    House(folder).make(HOSTS)
+    names = [word for host in HOSTS for word in ("--host", host)]
+    assert commands.run(["credentials", "house", str(folder), *names]) == 0
     return folder
 
 
@@ -170,7 +172,7 @@ def test_secrets_are_named_and_never_written_down(overlay: str, house: Path) -> 
     assert of_kind(overlay, "Secret") == []
     for name, pod in pods(overlay):
         part = {"streams": "deploy"}.get(name, name)
-        (secret,) = [volume for volume in pod["spec"]["volumes"] if "secret" in volume]
+        (secret,) = _secrets(pod)
         assert secret["secret"] == {"secretName": f"croupier-{part}", "defaultMode": 0o440}
         (mount,) = [each for each in pod["spec"]["containers"][0]["volumeMounts"] if each["name"] == secret["name"]]
         assert mount == {"name": "house", "mountPath": "/run/croupier", "readOnly": True}
@@ -178,6 +180,7 @@ def test_secrets_are_named_and_never_written_down(overlay: str, house: Path) -> 
         assert (list(found.seeds), found.passwords) == ([part], {})
         assert (house / part / "ca.pem").is_file()
     assert (house / "doorman" / "callout.json").is_file()
+    assert (house / "dealer" / "master-keys.json").is_file()
     text = "".join(path.read_text() for path in K8S.rglob("*.yaml"))
     kept = [path.read_text() for path in house.rglob("*") if path.is_file() and path.suffix in {".json", ".key", ".nk"}]
     seeds = re.findall(r"\bS[A-Z2-7]{57}\b", "".join(kept))
@@ -266,6 +269,24 @@ def test_the_charts_configuration_is_one_that_the_server_takes(tmp_path: Path, h
     )
     assert tried.returncode == 0, tried.stderr
     assert "is valid" in tried.stdout + tried.stderr
+
+
+def test_the_readme_makes_every_secret_that_a_pod_mounts(house: Path) -> None:
+    (made,) = [block for block in re.findall(r"```\w*\n(.*?)```", README, re.DOTALL) if "create secret" in block]
+    listed = re.search(r"for part in (.*?);", made)
+    assert listed is not None
+    parts = set(listed[1].split())
+    mounted = {volume["secret"]["secretName"] for _, pod in pods("cluster") for volume in _secrets(pod)}
+    mounted.add(VALUES["config"]["nats"]["tls"]["secretName"])
+    assert {f"croupier-{part}" for part in parts} == mounted
+    assert all((house / part).is_dir() for part in parts)
+    named = re.findall(r"--host (\S+)", made)
+    assert set(HOSTS) <= set(named)
+    assert "--version 1." in made
+
+
+def _secrets(pod: Manifest) -> list[Manifest]:
+    return [volume for volume in pod["spec"]["volumes"] if "secret" in volume]
 
 
 def test_the_charts_pods_are_confined_as_ours_are_and_mount_what_the_configuration_includes() -> None:
