@@ -5,6 +5,7 @@ A seed begins with S and is secret; a public key begins with U (a user), A (an a
 
 import base64
 import binascii
+from functools import lru_cache
 from typing import Final, Literal
 
 from cryptography.exceptions import InvalidSignature
@@ -13,6 +14,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 type Kind = Literal["user", "account", "curve"]
 
 SECRET_BYTES: Final = 32
+KEPT_MAX: Final = 16
+"""So many keys are kept worked out: a doorman signs by one thousands of times."""
 _SEED: Final = 18 << 3
 _PREFIXES: Final[dict[Kind, int]] = {"user": 20 << 3, "account": 0, "curve": 23 << 3}
 _CHECK_BYTES: Final = 2
@@ -50,6 +53,7 @@ def raw_of(kind: Kind, public: str) -> bytes:
     return raw[1:]
 
 
+@lru_cache(KEPT_MAX)
 def public_of(kind: Literal["user", "account"], seed: str) -> str:
     """The public key to a seed. Raises `NoKey`."""
     return written(kind, _private(kind, seed).public_key().public_bytes_raw())
@@ -69,6 +73,7 @@ def has_signed(kind: Literal["user", "account"], public: str, text: bytes, signa
     return True
 
 
+@lru_cache(KEPT_MAX)
 def _private(kind: Literal["user", "account"], seed: str) -> Ed25519PrivateKey:
     return Ed25519PrivateKey.from_private_bytes(secret_of(kind, seed))
 

@@ -1,5 +1,6 @@
 """What a server and the doorman write to each other so that nobody between can read it: NATS' curve keys (`xkv1`)."""
 
+from functools import lru_cache
 from typing import Final
 
 from nacl.exceptions import CryptoError
@@ -9,6 +10,8 @@ from services.access.nkeys import raw_of, secret_of, written
 
 _VERSION: Final = b"xkv1"
 NONCE_BYTES: Final = 24
+SERVERS_MAX: Final = 16
+"""So many others are kept in mind."""
 
 
 class CannotOpen(ValueError):
@@ -20,6 +23,7 @@ class Sealer:
 
     def __init__(self, seed: str) -> None:
         self._own = PrivateKey(secret_of("curve", seed))
+        self._box = lru_cache(SERVERS_MAX)(self._box_for)
 
     @property
     def public(self) -> str:
@@ -39,5 +43,5 @@ class Sealer:
         except (CryptoError, ValueError):
             raise CannotOpen("it is not sealed for this key, or by another one than it says") from None
 
-    def _box(self, other: str) -> Box:
+    def _box_for(self, other: str) -> Box:
         return Box(self._own, PublicKey(raw_of("curve", other)))
