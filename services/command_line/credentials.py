@@ -83,12 +83,15 @@ def player(
         float,
         Parameter(help="For so many days it lets the player in.", validator=validators.Number(gt=0, lte=DAYS_MAX)),
     ],
-    to: Annotated[Path, Parameter(help="Write it to this file.")],
+    to: Annotated[Path | None, Parameter(help="Write it to this file; default: print it.")] = None,
 ) -> int:
     """Make a credential of a player: a file in NATS' own format, which only this player may have."""
     who = _named(name)
     with _said():
         made = issuing.issue(House(house), who, days)
+        if to is None:
+            print_lines([made.written().removesuffix("\n")])
+            return 0
         _replaceable(to)
         put(to, made.written().encode())
     until = datetime.fromtimestamp(unproven(made.token).exp, UTC)

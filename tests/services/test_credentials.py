@@ -121,6 +121,13 @@ def test_credentials_of_another_house_are_told(house: House, croupier: Croupier)
     assert (code, "rake/credentials.json is not what" in err) == (2, True)
 
 
+def test_without_a_file_a_players_credential_is_printed_and_nothing_else(house: House, croupier: Croupier) -> None:
+    """Out of a container it comes by the standard output."""
+    code, out, err = croupier("player", "P7", "--house", house.folder, "--days", 30)
+    assert (code, err) == (0, "")
+    assert out == Creds.read(out).written()
+
+
 def test_a_players_credential_names_the_player_and_ends(house: House, croupier: Croupier, tmp_path: Path) -> None:
     file = tmp_path / "P7.creds"
     assert croupier("player", "P7", "--house", house.folder, "--days", 30, "--to", file)[0] == 0
