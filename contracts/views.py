@@ -5,8 +5,9 @@ than that, something was missed: ask for the whole.
 """
 
 from contracts.cards import SeatCards
-from contracts.data import Id, Instant, Message, Sha256, SignedChips
+from contracts.data import Chips, Id, Instant, Message, Sha256, SignedChips
 from contracts.events import AnyEvent
+from contracts.events.state import Turn
 
 
 class PublicView(Message, tag="public", frozen=True):
@@ -15,6 +16,10 @@ class PublicView(Message, tag="public", frozen=True):
     `previous` is the n of the view before it, so that a reader that sees a gap asks `query.table`. Events that hide
     something are left out or sent without the hidden part. `opened`: the hole cards of the seats that `hands_shown`
     names, with what anyone needs to check them against the deck's published hashes.
+
+    The rest need not be computed from the events: `pot` is all that is in the middle after the commit, `turn` the turn
+    that is open then, with everything that its player may do, `turn_number` what an `act` has to name, and `turn_ends`
+    when its time is over. They are absent while nobody may act.
     """
 
     room: Id
@@ -26,6 +31,10 @@ class PublicView(Message, tag="public", frozen=True):
     at: Instant
     events: tuple[AnyEvent, ...] = ()
     opened: tuple[SeatCards, ...] = ()
+    pot: Chips = 0
+    turn: Turn | None = None
+    turn_number: int | None = None
+    turn_ends: Instant | None = None
 
 
 class BalanceView(Message, tag="balance", frozen=True):

@@ -231,8 +231,10 @@ def _board_dealt(drawing: Drawing, event: dealer.BoardDealt) -> None:
     drawing.name_turn(drawing.of("turn"))
 
 
-def _shown(drawing: Drawing, _: settlement.HandsShown) -> None:
-    drawing.change(opened=(*drawing.of("opened"), *drawing.view.opened))
+def _shown(drawing: Drawing, event: settlement.HandsShown) -> None:
+    showing = {hand.seat for hand in event.hands}  # a second player may show in the same commit, after one who mucked
+    opened = (hand for hand in drawing.view.opened if hand.seat in showing)
+    drawing.change(opened=(*drawing.of("opened"), *opened))
 
 
 def _seated(drawing: Drawing, event: table.PlayerSeated) -> None:

@@ -19,7 +19,7 @@ REPEAT_S: Final = 0.3
 """What was not heard for so long, a random part more and a few times what it took of late, is shown by another."""
 TRIES_MAX: Final = 4
 """A message that was sent so often and never heard of is let go: nobody can hear it, or this replica cannot."""
-LATE_MAX: Final = 32
+LATE_MAX: Final = 128
 """So many are repeated at one look: what is new goes first."""
 HEARD_MAX: Final = 65_536
 """Of so many keys it is remembered what was shown last."""

@@ -5,6 +5,7 @@ import contextlib
 from collections.abc import AsyncIterator, Callable, Hashable, Iterable
 from typing import Final
 
+import msgspec
 import structlog
 from nats.aio.msg import Msg
 
@@ -15,6 +16,13 @@ from services.bus.showing import Showing
 LOOK_S: Final = 0.05
 
 logger: Final = structlog.get_logger(__name__)
+
+
+class Glance(msgspec.Struct):
+    """All that has to be read of what is shown to know which it is."""
+
+    n: int
+
 
 type Heard[K: Hashable] = Callable[[str, bytes], tuple[K, int] | None]
 """Reads which message of which key a subject and a body are; None for what is none."""

@@ -5,6 +5,7 @@ import contextlib
 import os
 import secrets
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Final
 
 import msgspec
@@ -23,7 +24,7 @@ from contracts.subjects import QuerySubject
 from services.aggregate.table import Table
 from services.bus.aggregates import TABLES
 from services.bus.application import Service, loop_of, unknown_table
-from services.bus.log import Log
+from services.bus.log import Log, Stored
 from services.bus.loop import TableLoop
 from services.bus.process import Process
 from services.bus.reader import NotFound, commits, from_hand
@@ -32,6 +33,8 @@ from services.bus.recall import recall
 from services.bus.replica import TableReplica
 from services.bus.role import Role
 from services.bus.settings import Settings
+from services.bus.showing import Sent, Showing
+from services.bus.shown import Glance, shown
 from services.dealer import decider
 from services.dealer.cards import own_cards
 from services.dealer.custody import Custody, custody_of
@@ -99,14 +102,12 @@ class Dealer:
             found["dealer.decks"] = f"{said[0]}{more}"
         return found
 
-    def views(self, table: Table, commit: Commit) -> list[OwnCards]:
-        """The cards to send to their players once this commit, of the dealer's own, is acknowledged."""
-        if table.hand is None or table.hand.deal is None:  # the table is further than the commit that was acknowledged
-            return []
-        if not any(isinstance(event, HoleCardsDealt) for event in commit.events):
-            return []
-        deck = self.decks().deck(table)
-        return [own_cards(table, seat, deck) for seat in table.hand.players]
+    def cards_to_send(self, table: Table, hand: int, player: Id) -> OwnCards | None:
+        """The cards that a hand has dealt to a player; None where there are none, or the hand is over by now."""
+        if table.hand is None or table.hand.number != hand:
+            return None
+        answer = self.cards_of(table, player)
+        return answer if isinstance(answer, OwnCards) and answer.cards is not None else None
 
     def cards_of(self, table: Table, player: Id) -> OwnCards | Rejected:
         """A player's own cards of the hand in progress."""
@@ -172,6 +173,59 @@ async def own_hands(log: Log, masters: MasterKeys, asked: QuerySubject, last: in
     return OwnHands(room=asked.room, table=asked.table, player=asked.name, since=found.since, hands=over)
 
 
+type Key = tuple[Id, Id, Id]
+"""Room, table and player."""
+
+
+class Cards:
+    """Own cards as they are sent: by whoever dealt them, and by another dealer where that one did not."""
+
+    def __init__(self, dealer: Dealer, showing: Showing[Key]) -> None:
+        self._dealer = dealer
+        self._showing = showing
+
+    def note(self, replica: TableReplica, commit: Commit, _: Stored) -> None:
+        """Has the cards that a commit deals be sent by somebody."""
+        if deals(commit):
+            self.again(replica)
+
+    def again(self, replica: TableReplica) -> None:
+        """Has the cards of a hand in progress be sent, unless they just were: their dealer may have died before."""
+        table = replica.state
+        if table.hand is not None and table.hand.deal is not None:
+            for player in table.hand.players.values():
+                sent = partial(self._sent, replica, table.hand.number, player.player)
+                self._showing.due((*replica.key, player.player), table.n, sent, _now(), standing=True)
+
+    def appended(self, replica: TableReplica, commit: Commit) -> None:
+        """Sends the cards that a commit of this dealer's own deals."""
+        hand = replica.state.hand
+        if deals(commit) and hand is not None:
+            for player in hand.players.values():
+                self._showing.show((*replica.key, player.player), commit.n, _now())
+
+    def _sent(self, replica: TableReplica, hand: int, player: Id) -> Sent | None:
+        cards = self._dealer.cards_to_send(replica.state, hand, player)
+        return (subjects.player_view(*replica.key, player), encode(cards)) if cards is not None else None
+
+
+def deals(commit: Commit) -> bool:
+    """Whether a commit deals hole cards: each player is sent the own ones then."""
+    return any(isinstance(event, HoleCardsDealt) for event in commit.events)
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+def heard(subject: str, body: bytes) -> tuple[Key, int] | None:
+    """Whose cards a replica of the dealer has sent, and as of which commit."""
+    address = subjects.read_view(subject)
+    if address is None or address.player is None:
+        return None
+    return (address.room, address.table, address.player), decode(body, Glance).n
+
+
 def build(process: Process, dealer: Dealer | None = None) -> Service:
     """The service, ready to run in `process`; its master keys are read when it starts, unless it has a `dealer`."""
     service = Service("dealer", process)
@@ -183,16 +237,17 @@ def build(process: Process, dealer: Dealer | None = None) -> Service:
         follower, log = service.connected()
         own = dealer or Dealer(await custody_of(process.settings, log, follower.replicas.values()))
         process.doubts.append(own.doubts)
-
-        def appended(replica: TableReplica, commit: Commit) -> None:
-            for view in own.views(replica.state, commit):
-                service.publish(subjects.player_view(replica.state.room, view.table, view.player), encode(view))
-
-        loop = loop_of(service, Role(TABLES, "dealer", own.owes, ANSWERS, appended))
-        await loop.start()
-        at_work.append((own, loop))
-        yield
-        await loop.stop()
+        async with shown(service, map(subjects.player_views, follower.rooms), heard) as showing:
+            sending = Cards(own, showing)
+            follower.watchers.append(sending.note)
+            for replica in list(follower.replicas.values()):
+                sending.again(replica)
+            loop = loop_of(service, Role(TABLES, "dealer", own.owes, ANSWERS, sending.appended))
+            await loop.start()
+            at_work.append((own, loop))
+            yield
+            await loop.stop()
+            follower.watchers.remove(sending.note)
         process.doubts.remove(own.doubts)
 
     async def cards(asked: QuerySubject, body: bytes) -> msgspec.Struct:

@@ -6,7 +6,7 @@ import msgspec
 
 from contracts.cards import SeatCards
 from contracts.commit import Commit
-from contracts.data import Instant, Seat, Sha256
+from contracts.data import Instant, Seat
 from contracts.events import AnyEvent
 from contracts.events.dealer import DeckShuffled, HandKeyRevealed, HandsRevealed, SealedSeed
 from contracts.events.seats import SeatReleased, SeatReserved, TopUpQueued, TopUpReleased, TopUpRequested
@@ -28,27 +28,32 @@ from services.aggregate.table import Hand, Table
 replace = msgspec.structs.replace
 
 
-def public_view(room: str, commit: Commit, head: Sha256, opened: tuple[SeatCards, ...] = ()) -> PublicView:
-    """The view of one commit; there is one for every commit, so that a reader sees a gap.
-
-    `opened`: what `opened_by` gives of the table right after this commit.
-    """
+def public_view(table: Table, commit: Commit) -> PublicView:
+    """The view of a commit, of the table right after it; there is one for every commit, so that a reader sees a gap."""
     events = tuple(shown for event in commit.events if (shown := public_event(event)) is not None)
-    return PublicView(
-        room=room,
+    view = PublicView(
+        room=table.room,
         table=commit.table,
         n=commit.n,
         previous=commit.n - 1,
-        head=head,
+        head=table.head,
         hand=commit.hand,
         at=commit.at,
         events=events,
-        opened=opened,
+        opened=_opened_by(table, commit),
     )
+    return view if table.hand is None else _in_hand(view, table.hand)
 
 
-def opened_by(table: Table, commit: Commit) -> tuple[SeatCards, ...]:
-    """The hands that a commit lays open, of a table right after it: of those who show alone (R84)."""
+def _in_hand(view: PublicView, hand: Hand) -> PublicView:
+    turn = hand.open_turn
+    if turn is None:
+        return replace(view, pot=hand.pot)
+    return replace(view, pot=hand.pot, turn=turn, turn_number=hand.turn_number, turn_ends=_turn_ends(hand))
+
+
+def _opened_by(table: Table, commit: Commit) -> tuple[SeatCards, ...]:
+    """The hands that a commit lays open: of those who show alone (R84)."""
     seats = [shown.seat for event in commit.events if isinstance(event, HandsShown) for shown in event.hands]
     return _hands_of(table.hand, seats) if table.hand is not None and seats else ()
 

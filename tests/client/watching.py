@@ -2,14 +2,14 @@
 
 from contracts.client.cards import faults_of_picture, faults_of_view
 from contracts.client.picture import after
-from contracts.codec import decode, digest, encode
+from contracts.codec import decode, encode
 from contracts.commit import Cause
 from contracts.events import AnyEvent, Service
 from contracts.games import TableConfig
 from contracts.queries import PublicTable
 from contracts.views import PublicView
 from services.aggregate.fold import commit_of
-from services.views.public import opened_by, public_table, public_view
+from services.views.public import public_table, public_view
 from tests.table.stories import Game
 from tests.table.test_cash_properties import Watched
 
@@ -36,8 +36,7 @@ class Shown(Watched):
     def append(self, by: Service, events: tuple[AnyEvent, ...], cause: Cause | None = None) -> None:
         commit = commit_of(self.table, by, events, self.at, cause)
         super().append(by, events, cause)
-        opened = opened_by(self.table, commit)
-        view = as_read(public_view(self.table.room, commit, digest(encode(commit)), opened))
+        view = as_read(public_view(self.table, commit))
         picture = after(self.pictures[-1] if self.pictures else None, view)
         assert picture == asked(self)
         assert faults_of_view(picture, view) == faults_of_picture(picture) == []

@@ -6,10 +6,9 @@ from typing import Final, NamedTuple
 import msgspec
 
 from contracts import subjects
-from contracts.cards import SeatCards
 from contracts.codec import decode, digest, encode
 from contracts.commit import Cause, Commit, Head
-from contracts.data import Id, Instant, Sha256
+from contracts.data import Instant
 from contracts.events import AnyEvent, fact_of
 from contracts.outcomes import Accepted, Outcome, Rejected
 from contracts.queries import PublicTable
@@ -227,9 +226,9 @@ class BelievesItsClock(Clock):
         return True
 
 
-def shown_to_everybody(room: Id, commit: Commit, head: Sha256, opened: tuple[SeatCards, ...]) -> PublicView:
+def shown_to_everybody(table: Table, commit: Commit) -> PublicView:
     """A view of a commit as it stands in the log."""
-    return msgspec.structs.replace(public_view(room, commit, head, opened), events=commit.events)
+    return msgspec.structs.replace(public_view(table, commit), events=commit.events)
 
 
 class NeverNoticesAStall(StallGuard):

@@ -1,6 +1,7 @@
 """One process of a service: a fold, a loop and, at the table, a desk; it can crash anywhere and starts again empty."""
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextvars import Context
 from datetime import timedelta
@@ -9,10 +10,9 @@ from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
 
-from contracts.cards import SeatCards
 from contracts.codec import decode, encode
 from contracts.commit import Commit, Head
-from contracts.data import Id, Instant, Sha256
+from contracts.data import Instant, Sha256
 from contracts.events.state import Actor
 from contracts.ledger import LedgerCommit
 from contracts.outcomes import Rejected
@@ -26,9 +26,9 @@ from services.bus.asked import TableRules
 from services.bus.clock import Clock
 from services.bus.desk import TableDesk
 from services.bus.follower import TableFollower
-from services.bus.log import Unavailable
+from services.bus.log import Stored, Unavailable
 from services.bus.loop import AUDIT_S, TableLoop
-from services.bus.picked import Picked
+from services.bus.picked import REMEMBERED_MAX, Picked
 from services.bus.replica import TableReplica
 from services.bus.role import Role, TableRole
 from services.bus.stall import StallGuard
@@ -39,7 +39,6 @@ from services.dealer.decks import SealedDecks
 from services.rake import app as rake_app
 from services.settlement import app as settlement_app
 from services.table import app as table_app
-from services.views.opened import Opened
 from services.views.public import public_table, public_view
 from tests.simulation.examiner import MASTERS
 from tests.simulation.faulty_log import FaultyLog, true_time
@@ -90,7 +89,7 @@ class Build(msgspec.Struct, frozen=True):
     role: TableRole = table_app.ROLE
     log: type[FaultyLog] = FaultyLog
     clock: type[Clock] = Clock
-    view: Callable[[Id, Commit, Sha256, tuple[SeatCards, ...]], PublicView] = public_view
+    view: Callable[[Table, Commit], PublicView] = public_view
     picture: Callable[[Table], PublicTable | None] = public_table
     guard: type[StallGuard] = StallGuard
     spectator: type[Spectator] = Spectator
@@ -134,7 +133,7 @@ class Process:
         self._skew_s = random.uniform(-0.5, 0.5) * place.log.weather.faults.skew_s
         self._off_s = self._rate = self._off_since = 0.0
         self._guard = build.guard(self._ping)
-        self._opened = Opened()
+        self._views: OrderedDict[tuple[str, int], PublicView] = OrderedDict()
         self._tasks: list[asyncio.Task[Any]] = []
 
     def adopt(self, task: asyncio.Task[Any]) -> None:
@@ -235,7 +234,7 @@ class Process:
         loop = self._loop(follower)
         await loop.start()
         if self.service == "table":
-            follower.watchers.append(self._opened.note)
+            follower.watchers.append(self._made)
             await Picked(follower, self._log, "views", self._show).start()
         self.follower = follower
         if self.service == "table":
@@ -243,10 +242,15 @@ class Process:
             self.desk = self._build.desk(loop, self._rules(), self._publish, lambda: self._guard.stalls)
         return (follower,)
 
-    def _show(self, replica: TableReplica, commit: Commit, head: Sha256) -> None:
+    def _made(self, replica: TableReplica, commit: Commit, _: Stored) -> None:
+        self._views[commit.table, commit.n] = self._build.view(replica.state, commit)
+        if len(self._views) > REMEMBERED_MAX:
+            self._views.popitem(last=False)
+
+    def _show(self, _: TableReplica, commit: Commit, __: Sha256) -> None:
         if self._log.crashes(self):
             return
-        view = self._build.view(replica.state.room, commit, head, self._opened.by(replica, commit))
+        view = self._views[commit.table, commit.n]
         self.judge.seen(view)
         self._network.show(view.table, encode(view))
         self._log.crashes(self)
@@ -280,8 +284,10 @@ class Process:
         dealer = SeededDealer(self._random)
 
         def appended(replica: TableReplica, commit: Commit) -> None:
-            for view in dealer.views(replica.state, commit):
-                if self._log.crashes(self):
+            hand = replica.state.hand
+            for player in hand.players.values() if hand is not None and dealer_app.deals(commit) else ():
+                view = dealer.cards_to_send(replica.state, commit.hand, player.player)
+                if view is None or self._log.crashes(self):
                     return
                 self.judge.dealt_to(view)
 

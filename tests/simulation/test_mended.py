@@ -330,7 +330,9 @@ def test_no_cards_are_sent_of_a_hand_that_is_not_dealt_yet() -> None:
     """The acknowledgement of a deal may come so late that the table is at the next hand."""
     table = started()
     late = commit_of(table, "dealer", (HoleCardsDealt(seats=(2, 3, 1), cards_each=2),), NOON)
-    assert Dealer(Given(MASTERS)).views(table, late) == []
+    dealer = Dealer(Given(MASTERS))
+    assert [dealer.cards_to_send(table, late.hand, player) for player in ("P1", "P2", "P3")] == [None] * 3
+    assert dealer.cards_to_send(table, late.hand - 1, "P1") is None
 
 
 class SlowHeads(MemoryLog):
@@ -369,7 +371,7 @@ def shown(sight: Sight, table: Table, *events: AnyEvent) -> Table:
     """The table after a commit whose public view a reader takes."""
     following = commit_of(table, "table", events, NOON)
     after = committed(table, *events)
-    sight.take(public_view("main", following, after.head))
+    sight.take(public_view(after, following))
     while sight.follow() is not None:
         pass
     return after

@@ -121,7 +121,7 @@ def test_statements_show_seats_and_reservations_without_what_is_hidden() -> None
     record = TableRecord(config=CONFIG, status="open", hands=0, sittings=3, seats=asking, reservations=(KEPT,))
     voided = HandVoided(number=1, seats=asking, last=None, started_at=NOON, voided_at=NOON)
     for event in (TableRestated(table=record), voided):
-        view = public_view("main", committed(event), "0" * 64)
+        view = public_view(Table(room="main", id="T1", n=9), committed(event))
         text = encode(view).decode()
         hidden = ("8000", "700", "650", '"away"', '"leaving"', '"timed_out"', '"request"')
         assert not [word for word in hidden if word in text], text
@@ -203,6 +203,6 @@ def test_who_follows_the_views_sees_the_picture(until: int) -> None:
         commit = Commit(
             v=1, table="T1", n=table.n, hand=table.hands, by="table", at=NOON, prev="0" * 64, events=(event,)
         )
-        assert seen.take(public_view("main", commit, table.head))
+        assert seen.take(public_view(table, commit))
         assert seen.follow() is not None
     assert seen.table == picture(table)
