@@ -194,7 +194,9 @@ def certificate_of(client: Client) -> float | None:
     """
     transport = client._transport  # noqa: SLF001
     writer = getattr(transport, "_io_writer", None)
-    certificate = writer.get_extra_info("peercert") if writer is not None else None
+    if writer is None or writer.is_closing():  # one that is closed cannot be asked
+        return None
+    certificate = writer.get_extra_info("peercert")
     return ssl.cert_time_to_seconds(certificate["notAfter"]) if certificate else None
 
 

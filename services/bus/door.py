@@ -11,14 +11,17 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Final
 
 import msgspec
+import structlog
 
 from services.bus.health import Health
+
+logger: Final = structlog.get_logger(__name__)
 
 REQUEST_S_MAX: Final = 2.0
 REQUEST_BYTES_MAX: Final = 8 * 1024
 OPEN_MAX: Final = 32
 """So many probes are heard at the same time."""
-_PHRASES: Final = {200: "OK", 404: "Not Found", 503: "Service Unavailable"}
+_PHRASES: Final = {200: "OK", 404: "Not Found", 500: "Internal Server Error", 503: "Service Unavailable"}
 
 
 class Live(msgspec.Struct, frozen=True):
@@ -67,11 +70,18 @@ class Door:
                 with contextlib.suppress(TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, OSError):
                     async with asyncio.timeout(REQUEST_S_MAX):
                         head = await reader.readuntil(b"\r\n\r\n")
-                        writer.write(self._answer(head))
+                        writer.write(self._answer_or_fault(head))
                         await writer.drain()
         finally:
             self._open -= 1
             writer.close()
+
+    def _answer_or_fault(self, head: bytes) -> bytes:
+        try:
+            return self._answer(head)
+        except Exception:  # a fault in one page must not look like a process that ended
+            logger.exception("page_failed", said=head.partition(b"\r\n")[0].decode("latin-1"))
+            return _response(500, b"{}")
 
     def _answer(self, head: bytes) -> bytes:
         method, _, rest = head.partition(b" ")

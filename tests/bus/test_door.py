@@ -5,6 +5,7 @@ from itertools import count
 from typing import Any
 
 import msgspec
+import structlog
 
 from services.bus.door import OPEN_MAX, Door, Live, Page
 from services.bus.health import FAILURE_COUNTS_S, Appends, Health
@@ -83,6 +84,18 @@ async def test_a_page_is_made_anew_each_time_and_says_of_which_type_it_is() -> N
         )
         assert (await _ask(door.port, b"GET /metric HTTP/1.1\r\n\r\n"))[0] == 404
         assert next(counted) == 3
+
+
+async def test_a_page_that_fails_is_a_fault_of_its_own() -> None:
+    def failing() -> Page:
+        raise ZeroDivisionError
+
+    door = Door(lambda: Live(live=True), lambda: WELL, {"/metrics": failing})
+    async with door.at("127.0.0.1", PORT):
+        with structlog.testing.capture_logs() as said:
+            assert await _ask(door.port, b"GET /metrics HTTP/1.1\r\n\r\n") == (500, {})
+        assert (await _ask(door.port, b"GET /ready HTTP/1.1\r\n\r\n"))[0] == 200
+    assert [(line["event"], line["said"]) for line in said] == [("page_failed", "GET /metrics HTTP/1.1")]
 
 
 def test_appends_that_all_fail_are_a_reason_until_one_works_or_nothing_was_tried_for_long() -> None:

@@ -10,7 +10,7 @@ from typing import Final
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
-SCRAPED_S_MAX: Final = 10.0
+SCRAPED_S_MAX: Final = 30.0
 
 
 def free_port() -> int:

@@ -9,7 +9,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from services.bus.families import FAMILIES
-from tests.test_log_names import WORDS
+from tests.test_log_names import fault
 from tests.watch.known import LABELS, faults
 
 README: Final = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
@@ -33,5 +33,6 @@ def test_what_a_process_tells_looks_as_it_is_shown() -> None:
 
 def test_a_line_looks_as_it_is_shown() -> None:
     (line,) = (json.loads(found) for found in re.findall(r"^{.*}$", CHAPTER, re.MULTILINE))
-    assert set(line) <= WORDS | {"event", "level", "timestamp"}
+    assert {word: fault(word) for word in line if fault(word)} == {}
+    assert set(line) >= {"service", "room", "table", "hand", "command", "timestamp"}
     assert (line["event"], line["level"]) == ("command_answered", "debug")
