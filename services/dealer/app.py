@@ -118,7 +118,7 @@ class Dealer:
         if table.hand is None or table.hand.deal is None or record.seat not in table.hand.players:
             return OwnCards(room=table.room, table=table.id, player=player, hand=table.hands, n=table.n)
         try:
-            return own_cards(table, record.seat, self.decks().deck(table))
+            return own_cards(table, record.seat, SealedDecks(self.masters, b"", b"", self.opened).deck(table))
         except (CannotOpen, DeckDiffers) as fault:
             self._alarm(table, str(fault))
             message = f"The cards of hand {table.hands} at table {table.id} cannot be opened: the house is told."
