@@ -282,7 +282,7 @@ def test_the_readme_makes_every_secret_that_a_pod_mounts(house: Path) -> None:
     assert all((house / part).is_dir() for part in parts)
     named = re.findall(r"--host (\S+)", made)
     assert set(HOSTS) <= set(named)
-    assert "--version 1." in made
+    assert "--version ^1.3.0 " in made
 
 
 def _secrets(pod: Manifest) -> list[Manifest]:
@@ -300,6 +300,8 @@ def test_the_charts_pods_are_confined_as_ours_are_and_mount_what_the_configurati
     (volume,) = VALUES["podTemplate"]["patch"]
     (mount,) = VALUES["container"]["patch"]
     assert volume["value"]["name"] == mount["value"]["name"]
+    seen = tuple(VALUES["reloader"]["natsVolumeMountPrefixes"])
+    assert all(path.startswith(seen) for path in (mount["value"]["mountPath"], VALUES["config"]["nats"]["tls"]["dir"]))
     names = {each["metadata"]["name"] for each in of_kind("cluster", "ConfigMap")}
     assert volume["value"]["configMap"]["name"] in names
     assert re.fullmatch(r"\d+\.\d+\.\d+-alpine", VALUES["container"]["image"]["tag"])
