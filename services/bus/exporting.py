@@ -8,7 +8,7 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import Token
 from types import TracebackType
 from typing import Final, Self
@@ -149,6 +149,25 @@ class Exporting(Tracing):
             _log.warning("traces_not_sent", reason=f"the collector did not take the last spans within {CLOSE_S:g} s")
 
 
+class OnFirst(SpanProcessor):
+    """A processor that is made for the first span: services that are built and never run start no thread."""
+
+    def __init__(self, make: Callable[[], SpanProcessor]) -> None:
+        self._make = make
+        self._made: SpanProcessor | None = None
+
+    def on_end(self, span: ReadableSpan) -> None:
+        """Takes a span that has ended."""
+        if self._made is None:
+            self._made = self._make()
+        self._made.on_end(span)
+
+    def shutdown(self) -> None:
+        """Sends what waits, if there is anything."""
+        if self._made is not None:
+            self._made.shutdown()
+
+
 class Unharmed(SpanExporter):
     """Sends spans by another exporter; whatever becomes of that is said once a minute, and does no harm."""
 
@@ -181,16 +200,16 @@ def exporting(url: str, ratio: float) -> Exporting:
     logging.getLogger("opentelemetry.exporter").setLevel(logging.CRITICAL)  # each failed try would be a line or two
     endpoint = url if url.endswith(PATH) else url.rstrip("/") + PATH
     host = urlsplit(endpoint).netloc.rpartition("@")[2]  # who logs in there is not for the log
-    exporter = Unharmed(OTLPSpanExporter(endpoint=endpoint, timeout=EXPORT_S), host)
-    return Exporting(
-        BatchSpanProcessor(
-            exporter,
+
+    def batches() -> SpanProcessor:
+        return BatchSpanProcessor(
+            Unharmed(OTLPSpanExporter(endpoint=endpoint, timeout=EXPORT_S), host),
             max_queue_size=QUEUE_SPANS_MAX,
             max_export_batch_size=BATCH_SPANS_MAX,
             schedule_delay_millis=BATCH_MS,
-        ),
-        ratio,
-    )
+        )
+
+    return Exporting(OnFirst(batches), ratio)
 
 
 def _contexts(headers: Iterable[str]) -> list[SpanContext]:

@@ -1,7 +1,9 @@
 """Spans and the headers that carry them: what is understood, what is recorded, and what is left alone."""
 
 import asyncio
+import threading
 from collections.abc import Sequence
+from time import monotonic
 from typing import override
 
 import pytest
@@ -12,7 +14,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace.propagation import get_current_span
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from services.bus.exporting import Exporting, Unharmed
+from services.bus.exporting import CLOSE_S, Exporting, Unharmed, exporting
 from services.bus.settings import Settings
 from services.bus.tracing import (
     HEADER,
@@ -192,3 +194,21 @@ def test_spans_that_are_lost_are_said_once_and_raise_nothing(*, breaks: bool, wh
             "reason": why,
         }
     ]
+
+
+async def test_nothing_runs_before_the_first_span_and_after_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A module builds its service when it is imported, also where another process runs it."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    before = threading.active_count()
+    traces = exporting("http://127.0.0.1:9", 1.0)
+    tracer = traces.of("table")
+    await traces.close()
+    assert threading.active_count() == before
+    traces = exporting("http://127.0.0.1:9", 1.0)
+    tracer = traces.of("table")
+    with tracer.span("append"):
+        pass
+    assert threading.active_count() == before + 1
+    began = monotonic()
+    await traces.close()
+    assert monotonic() - began < CLOSE_S + 1.0
