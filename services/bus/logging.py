@@ -77,9 +77,15 @@ def configure(settings: Settings) -> None:
             processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],
         )
     )
+    logging.getLogger("asyncio").addFilter(_tells)
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(max(level, logging.INFO))
+
+
+def _tells(record: logging.LogRecord) -> bool:
+    """Whether a line tells something: asyncio warns each time that a connection over TLS ends, and means nothing."""
+    return not record.getMessage().startswith("returning true from eof_received()")
 
 
 def _serialize(line: Any, **_: Any) -> str:  # noqa: ANN401 - whatever was logged

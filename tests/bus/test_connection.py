@@ -122,3 +122,15 @@ def test_a_secret_of_the_environment_is_seen_nowhere() -> None:
     assert inherited(environment) == {"PATH": "/bin"}
     with pytest.raises(ValueError, match="in the environment or in a file, not both"):
         Settings.from_environment({**environment, "CROUPIER_MASTER_KEYS_PATH": "keys.json"})
+
+
+def test_what_asyncio_says_of_each_connection_over_tls_is_no_news(capsys: pytest.CaptureFixture[str]) -> None:
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    try:
+        bus_logging.configure(Settings(log_to="stdout"))
+        logging.getLogger("asyncio").warning("returning true from eof_received() has no effect when using ssl")
+        logging.getLogger("asyncio").warning("something else")
+    finally:
+        root.handlers[:], root.level = handlers, level
+    assert [json.loads(line)["event"] for line in capsys.readouterr().out.splitlines()] == ["something else"]

@@ -138,6 +138,13 @@ def test_a_players_credential_names_the_player_and_ends(house: House, croupier: 
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
+def test_a_players_credential_is_printed_where_no_file_is_named(house: House, croupier: Croupier) -> None:
+    code, out, err = croupier("player", "P7", "--house", house.folder, "--days", 1)
+    creds = Creds.read(out)
+    assert (code, err, out) == (0, "", creds.written())
+    assert read(creds.token, [public_of("account", house.issuer_file.read_text())]).name == "P7"
+
+
 def test_a_newer_credential_takes_the_place_of_the_older_and_of_nothing_else(
     house: House, croupier: Croupier, tmp_path: Path
 ) -> None:
