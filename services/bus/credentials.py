@@ -1,6 +1,7 @@
 """Where the server is and how each user proves to be one: `credentials.json`."""
 
 import os
+import re
 import ssl
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any, Final, Self
 import msgspec
 
 PORT_MAX: Final = 65_535
+_is_seed: Final = re.compile(r"SU[A-Z2-7]{56}").fullmatch
 
 
 class CredentialsUnreadable(ValueError):
@@ -26,6 +28,11 @@ class Credentials(msgspec.Struct, frozen=True, omit_defaults=True):
     """The certificate of who vouches for the server, beside this file: TLS is demanded, and the server's name checked.
 
     Without it a server that speaks TLS is judged by this machine's own certificates."""
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for a seed that is none; the message does not show it."""
+        if wrong := [user for user, seed in self.seeds.items() if not _is_seed(seed)]:
+            raise ValueError(f"what should be the seed of {', '.join(wrong)} is none")
 
     def __repr__(self) -> str:
         """Without what nobody else may know."""
