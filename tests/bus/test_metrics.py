@@ -20,10 +20,17 @@ from contracts.subjects import CommandSubject
 from services.aggregate.debts import Debt
 from services.aggregate.ledger import Ledger
 from services.aggregate.table import Table
+from services.bus.aggregates import TABLES
+from services.bus.application import Service
 from services.bus.families import BOUNDS_S, FAMILIES
+from services.bus.follower import Follower
 from services.bus.measures import Appended, Stopwatch
+from services.bus.memory import MemoryLog
 from services.bus.metrics import Metrics
+from services.bus.process import Process
+from services.bus.settings import Settings
 from tests.services.room import CONFIG
+from tests.watch.promtool import promtool
 
 NOON: Final = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ACT: Final = Act(id="a", hand=1, turn=7, action="fold")
@@ -177,6 +184,14 @@ async def test_an_append_is_timed_and_so_is_what_waited_for_it() -> None:
     metrics.of("table").appended(stored(TablePaused(), waited_s=early.read()[1]))
     assert shown(metrics, "croupier_cause_to_commit_seconds_sum") == {("debt", "main", "table"): 0}
     assert Stopwatch(lambda: now[0], None).read()[1] is None
+
+
+async def test_prometheus_finds_names_units_and_helps_as_they_should_be() -> None:
+    process = Process(Settings())
+    Service("table", process)
+    process.follower = Follower(TABLES, MemoryLog(), ("main",), process.clock)
+    process.measures("table").begins(["main"])
+    assert promtool("check", "metrics", given=process.metrics.page().body.decode()) == ""
 
 
 def test_every_metric_says_its_unit_and_has_only_labels_of_closed_lists() -> None:

@@ -58,3 +58,12 @@ def test_every_service_is_scraped() -> None:
     jobs = {job["job_name"]: job["dns_sd_configs"][0] for job in SETTINGS["scrape_configs"]}
     assert set(jobs) == VALUES["job"]
     assert set(SERVICES) <= set(jobs["croupier"]["names"])
+
+
+def test_services_are_scraped_where_compose_runs_them() -> None:
+    """By their names in its network, at the port that the image answers probes on."""
+    (job,) = (job for job in SETTINGS["scrape_configs"] if job["job_name"] == "croupier")
+    wanted = job["dns_sd_configs"][0]
+    run = yaml.safe_load((DEPLOY.parent / "docker-compose.yml").read_text("utf-8"))["services"]
+    assert set(wanted["names"]) <= set(run)
+    assert f"CROUPIER_HTTP_PORT={wanted['port']}" in (DEPLOY / "Dockerfile").read_text("utf-8")
