@@ -34,7 +34,11 @@ def faults_of_view(table: PublicTable, view: PublicView) -> list[str]:
                 found += _faults_of_shown(event, view.opened)
             case _:
                 pass
-    return [*found, *_faults_of_hands(table, view.opened), *_doubles(table)] if table.deck else found
+    if table.deck and view.opened:
+        found += _faults_of_hands(table, view.opened)
+    if table.deck and (view.opened or any(isinstance(event, BoardDealt) for event in view.events)):
+        found += _doubles(table)
+    return found
 
 
 def faults_of_picture(table: PublicTable) -> list[str]:

@@ -26,11 +26,17 @@ class Sight:
         self.n = 0
         self.known = 0
         self._held: dict[int, PublicView] = {}
+        self._undrawn = 0
 
     @property
     def missing(self) -> bool:
-        """Whether views have come whose predecessor has not."""
-        return bool(self._held) and self.n not in self._held
+        """Whether views have come that cannot be drawn, for the one before them has not."""
+        return self._undrawn > self.n or (bool(self._held) and self.n not in self._held)
+
+    @property
+    def has_next(self) -> bool:
+        """Whether the next view has come."""
+        return self.n in self._held
 
     def take(self, view: PublicView) -> bool:
         """Takes a view in any order; False for one that was taken already, or is older than the picture."""
@@ -55,7 +61,7 @@ class Sight:
         try:
             self.table = after(self.table, view)
         except UNDRAWABLE:
-            self._held[view.n] = view  # nothing follows on it but a newer picture
+            self._undrawn = view.n  # nothing follows on it but a newer picture
             return None
         self.n = view.n
         return view

@@ -7,9 +7,9 @@ from typing import Final
 
 from contracts.account_commands import AnyAccountCommand, Deposit, OpenAccount, Withdraw
 from contracts.accounts import player_account
+from contracts.client import Client
 from contracts.data import Chips
-from contracts.outcomes import Accepted, Outcome
-from services.bots.client import RoomClient
+from contracts.outcomes import Accepted, Outcome, Rejected
 
 LOT: Final = 100_000
 """So much is deposited at a time, at least."""
@@ -21,7 +21,7 @@ class Bank:
     Its payments have names of their own, for a ledger knows each for ever, and demos may follow one another.
     """
 
-    def __init__(self, lobby: RoomClient, ledger: str) -> None:
+    def __init__(self, lobby: Client, ledger: str) -> None:
         self.ledger = ledger
         self.deposited = 0
         self.withdrawn = 0
@@ -50,8 +50,8 @@ class Bank:
 
     async def cash_out(self, player: str) -> None:
         """Takes all of a player's money out of the house."""
-        found = await self._lobby.holds(self.ledger, "lobby", player_account(player))
-        if found is None or found.balance == 0:
+        found = await self._lobby.balance(self.ledger, player_account(player))
+        if isinstance(found, Rejected) or found.balance == 0:
             return
         payment, left = self._name(), found.balance
         command = Withdraw(id=payment, made=datetime.now(UTC), player=player, amount=left, reference=payment)
@@ -66,7 +66,7 @@ class Bank:
             self._left[player] += amount
 
     async def _ask(self, command: AnyAccountCommand) -> Outcome:
-        return await self._lobby.account(self.ledger, "lobby", command)
+        return await self._lobby.account(self.ledger, command)
 
     def _name(self) -> str:
         self._payments += 1

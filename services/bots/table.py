@@ -1,12 +1,14 @@
-"""A table full of bots: a lobby that opens it and seats them, and players who act at their turns."""
+"""A table full of bots: a lobby that opens it and seats them; each bot plays by itself."""
 
 import asyncio
+import secrets
 from random import Random
 from typing import Final
 
 import msgspec
 import structlog
 
+from contracts.client import Client, Following, Seen
 from contracts.commands import (
     AnyCommand,
     CloseTable,
@@ -17,20 +19,21 @@ from contracts.commands import (
     TakeSeat,
     TopUp,
 )
+from contracts.events.table import HandEnded, HandVoided
 from contracts.games import TableConfig
 from contracts.outcomes import Accepted, Outcome, Rejected
+from contracts.queries import PublicTable
 from contracts.subjects import ActorKind
 from contracts.views import PublicView
 from services.bots.bank import Bank
-from services.bots.client import RoomClient
 from services.bots.incidents import Incident, Moment, Script
-from services.bots.picture import Picture
-from services.bots.strategy import TEMPERS, decide
+from services.bots.people import People
+from services.bots.player import Bot
 
 logger: Final = structlog.get_logger(__name__)
 
-SILENCE_S: Final = 2.0
-"""After so long without a view the whole picture is asked for."""
+LOOK_S: Final = 2.0
+"""After so long without a view the lobby looks at the table all the same: chips may not have come."""
 TOP_UP_S: Final = 2.0
 """So long a player without chips waits for those that were asked for; then more are asked for."""
 LEAVES_ONE_IN: Final = 40
@@ -41,7 +44,7 @@ BROKE: Final = "broke"
 class Plan(msgspec.Struct, frozen=True):
     """What bots do at a table: how many of them, how many hands, the seed of their choices, and what befalls them.
 
-    `refuses`: before them somebody wants to sit down who cannot pay.
+    `refuses`: before them somebody wants to sit down who cannot pay. A bot thinks for `think_s` before it acts.
     """
 
     room: str
@@ -52,10 +55,11 @@ class Plan(msgspec.Struct, frozen=True):
     seed: int
     incidents: tuple[Incident, ...] = ()
     refuses: bool = False
+    think_s: float = 0.0
 
 
 class BotTable:
-    """Plays one table to its end; the picture's counts tell what went through it.
+    """Plays one table to its end. `table` is what the lobby sees of it, `ended` and `voided` count hands.
 
     Where the table's chips are the cashier's, the players' accounts are with `bank`. An `operator` is needed for what
     befalls a table by an operator's hand.
@@ -64,129 +68,127 @@ class BotTable:
     def __init__(
         self,
         plan: Plan,
-        lobby: RoomClient,
-        players: RoomClient,
-        operator: RoomClient | None = None,
+        lobby: Client,
+        people: People,
+        operator: Client | None = None,
         bank: Bank | None = None,
     ) -> None:
         self.plan = plan
-        self.picture = Picture()
+        self.table: PublicTable | None = None
+        self.ended = 0
+        self.voided = 0
         self.slowest_s = 0.0
-        self._senders = {client.kind: client for client in (lobby, players, operator) if client is not None}
         self.bank = bank if plan.config.bankroll == "cashier" else None
+        self._lobby = lobby
+        self._people = people
+        self._operator = operator
+        self._bots: dict[str, asyncio.Task[None]] = {}
         self._script = Script(plan.incidents, plan.hands)
+        self._one_at_a_time = asyncio.Lock()
         self._random = Random(f"{plan.seed}|{plan.table}")  # noqa: S311 - choices of bots, not cards
-        self._changed = asyncio.Event()
-        self._acted = 0
-        self._command = 0
+        self._run = secrets.token_hex(4)
+        self._commands = 0
         self._newcomers = 0
         self._asked_n = 0
         self._topping_up: dict[str, float] = {}
 
-    def show(self, view: PublicView) -> None:
-        """Takes a public view of the table."""
-        self.picture.show(view)
-        self._changed.set()
+    @property
+    def hand(self) -> int:
+        """The number of the last hand that was seen."""
+        return self.table.hand if self.table is not None else 0
 
     async def play(self) -> None:
-        """Opens the table, plays the plan's hands, and closes it. Raises `NoOutcome`."""
+        """Opens the table, plays the plan's hands, and closes it. Raises what a client raises."""
         await self._ask(OpenTable(id=self._id(), config=self.plan.config))
         if self.plan.refuses:
             await self._refused()
-        for _ in range(self.plan.bots):
-            await self._seat()
-        pausing = False
-        while not (pausing and not self.picture.playing):
-            await self._look()
-            if self.picture.hand >= self.plan.hands and not pausing:
-                pausing = True
-                await self._ask(PauseTable(id=self._id(), hand=self.picture.hand))
-            await self._act()
-            if not pausing and self.picture.n >= self._asked_n:  # all that was asked for is to be seen
-                await self._care()
-                if not self.picture.playing:
-                    await self._come_and_go()
-        while self.picture.players:
-            await self._ask(CloseTable(id=self._id(), hand=self.picture.hand))
-            await self._look()
+        async with asyncio.TaskGroup() as bots, self._lobby.follow(self.plan.room, self.plan.table) as following:
+            for _ in range(self.plan.bots):
+                await self._seat(bots)
+            while self.table is None or self.table.status != "closed":
+                await self._look(following)
+                if not following.waiting and self.table is not None:
+                    await self._mind(following, self.table, bots)
+            for bot in self._bots.values():
+                bot.cancel()
 
-    async def _look(self) -> None:
-        """Waits for news; asks for the whole picture when a view was missed or none comes."""
+    async def _look(self, following: Following) -> None:
+        """Waits for news."""
         clock = asyncio.get_running_loop()
         began = clock.time()
-        while not self._changed.is_set():
-            try:
-                await asyncio.wait_for(self._changed.wait(), SILENCE_S)
-            except TimeoutError:
-                await self._restart()
-                break
+        try:
+            async with asyncio.timeout(LOOK_S):
+                self._see(await anext(following))
+        except TimeoutError:
+            pass
         self.slowest_s = max(self.slowest_s, clock.time() - began)
-        self._changed.clear()
-        if self.picture.missed:
-            await self._restart()
+        self.table = following.table
 
-    async def _restart(self) -> None:
-        table = await self._senders["lobby"].table(self.plan.room, self.plan.table, "lobby")
-        if table is not None:
-            self.picture.restart(table)
+    def _see(self, seen: Seen) -> None:
+        if isinstance(seen, PublicView):
+            self.ended += sum(isinstance(event, HandEnded) for event in seen.events)
+            self.voided += sum(isinstance(event, HandVoided) for event in seen.events)
 
-    async def _act(self) -> None:
-        turn, number = self.picture.turn, self.picture.number
-        if turn is None or number is None or number <= self._acted:
+    async def _mind(self, following: Following, table: PublicTable, bots: asyncio.TaskGroup) -> None:
+        """Does what there is to do for a lobby, at a table as it is now."""
+        if table.n < self._asked_n:  # all that was asked for is to be seen
             return
-        player = self.picture.players.get(turn.seat)
-        if player is None:  # the view in which somebody sat down was missed
-            self.picture.missed = True
-            return
-        moment = Moment(self.picture.hand, player, self.plan.config.buy_in.minimum, self._id)
-        if not await self._script.turn(moment, self._accepted):
-            self._acted = number
-            return
-        temper = TEMPERS[turn.seat % len(TEMPERS)]
-        act = decide(turn, number, self.picture.hand, temper, self._random, self._id())
-        outcome = await self._send("player", player, act)
-        if isinstance(outcome, Rejected):  # the picture may be an old one: look again, or the turn runs out
-            self.picture.missed = True
-            self._changed.set()
+        if table.status == "open" and table.hand >= self.plan.hands:
+            asked = await self._ask(PauseTable(id=self._id(), hand=table.hand))
+        elif table.status == "paused":
+            asked = None if table.in_hand else await self._ask(CloseTable(id=self._id(), hand=table.hand))
         else:
-            self._acted = number
+            asked = await self._care(table)
+            if not table.in_hand:
+                await self._come_and_go(table, bots)
+        if isinstance(asked, Rejected):
+            following.look_again()
 
-    async def _care(self) -> None:
+    async def _care(self, table: PublicTable) -> Outcome | None:
         """Buys for who has no chips, and brings back who sits out."""
-        picture = self.picture
-        out = [(picture.players[seat], picture.stacks[seat]) for seat in sorted(picture.sitting_out)]
-        for player, stack in out:
-            if stack == 0:
-                await self._buy(player)
+        outcome = None
+        for seat in sorted((seat for seat in table.seats if seat.sitting_out), key=lambda seat: seat.seat):
+            if seat.stack == 0:
+                await self._buy(seat.player)
             else:
-                await self._ask(ReturnToPlay(id=self._id(), hand=self.picture.hand, player=player, choice="post"))
+                command = ReturnToPlay(id=self._id(), hand=table.hand, player=seat.player, choice="post")
+                outcome = await self._ask(command)
+        return outcome
 
-    async def _come_and_go(self) -> None:
+    async def _come_and_go(self, table: PublicTable, bots: asyncio.TaskGroup) -> None:
         """Between hands: somebody leaves, or a free seat is taken."""
-        if self._random.randrange(LEAVES_ONE_IN) == 0:
-            player = self._random.choice(sorted(self.picture.players.values()))
-            await self._ask(LeaveTable(id=self._id(), hand=self.picture.hand, player=player))
-        elif len(self.picture.players) + len(self.picture.reserved) < self.plan.bots:
-            await self._seat()
+        players = sorted(seat.player for seat in table.seats)
+        for gone in self._bots.keys() - {*players, *(kept.player for kept in table.reservations)}:
+            self._bots.pop(gone).cancel()
+        if players and self._random.randrange(LEAVES_ONE_IN) == 0:
+            await self._ask(LeaveTable(id=self._id(), hand=table.hand, player=self._random.choice(players)))
+        elif len(players) + len(table.reservations) < self.plan.bots:
+            await self._seat(bots)
 
     async def _buy(self, player: str) -> None:
         """Asks for chips, once for as long as they may be on their way."""
         now = asyncio.get_running_loop().time()
         if now > self._topping_up.get(player, 0.0):
-            command = TopUp(id=self._id(), hand=self.picture.hand, player=player, amount=self._buy_in())
-            await self._ask(command)
+            await self._ask(TopUp(id=self._id(), hand=self.hand, player=player, amount=self._buy_in()))
             self._topping_up[player] = now + TOP_UP_S
 
-    async def _seat(self) -> None:
+    async def _seat(self, bots: asyncio.TaskGroup) -> None:
+        """Seats a new bot, which then plays by itself."""
         self._newcomers += 1
         name, amount = f"bot{self._newcomers}", self._buy_in()
-        await self._ask(TakeSeat(id=self._id(), hand=self.picture.hand, player=name, buy_in=amount, choice="post"))
+        outcome = await self._ask(TakeSeat(id=self._id(), hand=self.hand, player=name, buy_in=amount, choice="post"))
+        if isinstance(outcome, Accepted):
+            random = Random(f"{self.plan.seed}|{self.plan.table}|{name}")  # noqa: S311 - choices, not cards
+            where = (self.plan.room, self.plan.table)
+            client = await self._people.player(name)
+            bot = Bot(client, where, random, self._id, self._happens, self.plan.think_s)
+            self._bots[name] = bots.create_task(bot.play(), name=f"{self.plan.table}-{name}")
 
     async def _refused(self) -> None:
         """Somebody wants to sit down with chips that nobody has paid for."""
         if self.bank is not None:
             await self.bank.open(BROKE)
-        await self._send("lobby", "lobby", TakeSeat(id=self._id(), player=BROKE, buy_in=self._buy_in()))
+        await self._send(self._lobby, TakeSeat(id=self._id(), player=BROKE, buy_in=self._buy_in()))
 
     def _buy_in(self) -> int:
         """Often short, sometimes deep."""
@@ -200,28 +202,31 @@ class BotTable:
             await self.bank.fund(command.player, command.buy_in)
         elif self.bank is not None and isinstance(command, TopUp):
             await self.bank.fund(command.player, command.amount)
-        outcome = await self._send("lobby", "lobby", command)
+        outcome = await self._send(self._lobby, command)
         if isinstance(outcome, Accepted):
             self._asked_n = outcome.n
         return outcome
 
-    async def _send(self, kind: ActorKind, name: str, command: AnyCommand) -> Outcome:
-        outcome = await self._senders[kind].command(self.plan.room, self.plan.table, name, command)
-        self._complain(command, outcome)
+    async def _send(self, client: Client, command: AnyCommand) -> Outcome:
+        outcome = await client.command(self.plan.room, self.plan.table, command)
+        if isinstance(outcome, Rejected):
+            where = {"room": self.plan.room, "table": self.plan.table, "command": command.id}
+            kind, why = type(command).__name__, outcome.message
+            logger.debug("refused", **where, kind=kind, code=outcome.code, message=why)
         return outcome
+
+    async def _happens(self, moment: Moment) -> bool:
+        """Lets happen what is due at a turn; tells whether its player still acts."""
+        async with self._one_at_a_time:
+            return await self._script.turn(moment, self._accepted)
 
     async def _accepted(self, kind: ActorKind, name: str, command: AnyCommand) -> bool:
         """Sends what befalls the table; one that nobody can send is not accepted."""
         if kind == "lobby":
             return isinstance(await self._ask(command), Accepted)
-        return kind in self._senders and isinstance(await self._send(kind, name, command), Accepted)
-
-    def _complain(self, command: AnyCommand, outcome: Outcome) -> None:
-        if isinstance(outcome, Rejected):
-            where = {"room": self.plan.room, "table": self.plan.table, "command": command.id}
-            kind, why = type(command).__name__, outcome.message
-            logger.debug("refused", **where, kind=kind, code=outcome.code, message=why)
+        client = await self._people.player(name) if kind == "player" else self._operator
+        return client is not None and isinstance(await self._send(client, command), Accepted)
 
     def _id(self) -> str:
-        self._command += 1
-        return f"{self.plan.table}.{self._command}"
+        self._commands += 1
+        return f"{self._run}.{self._commands}"

@@ -12,11 +12,9 @@ import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from contracts.subjects import ActorKind
-from contracts.views import PublicView
 from services.bots.bank import Bank
-from services.bots.client import RoomClient
 from services.bots.games import SHOWN
+from services.bots.people import People, by_the_gateway, partner
 from services.bots.table import BotTable, Plan
 from services.bus import logging
 from services.bus.settings import Settings
@@ -26,12 +24,8 @@ from services.command_line.proof import replay_log
 from services.command_line.serve import SERVICES, room
 
 HANDS: Final = 20
-USERS: Final[tuple[tuple[str, ActorKind], ...]] = (
-    ("lobby", "lobby"),
-    ("players", "player"),
-    ("operator", "operator"),
-)
-
+PROGRESS_S: Final = 0.1
+"""How often the bar of hands is drawn anew."""
 CASHES_OUT: Final = "bot1"
 """Who takes the money out of the house at the end."""
 
@@ -87,26 +81,27 @@ async def _demo(settings: Settings, games: Sequence[str], hands: int, seed: int,
 
 async def _play(settings: Settings, chosen: Sequence[Plan], console: Console) -> None:
     async with contextlib.AsyncExitStack() as stack:
-        clients = [await RoomClient.open(settings, user, kind) for user, kind in USERS]
-        for client in clients:
-            stack.push_async_callback(client.close)
-        lobby, players, operator = clients
+        lobby, operator = await partner(settings, "lobby"), await partner(settings, "operator")
+        people = People(by_the_gateway(settings))
+        for each in (lobby, operator, people):
+            stack.push_async_callback(each.close)
         bank = Bank(lobby, LEDGER)
-        tables = {plan.table: BotTable(plan, lobby, players, operator, bank) for plan in chosen}
+        tables = [BotTable(plan, lobby, people, operator, bank) for plan in chosen]
         bar = stack.enter_context(_bar(console))
-        task = bar.add_task("hands", total=sum(plan.hands for plan in chosen))
-
-        def show(view: PublicView) -> None:
-            if view.table in tables:
-                tables[view.table].show(view)
-                pictures = [table.picture for table in tables.values()]
-                bar.update(task, completed=sum(picture.ended + picture.voided for picture in pictures))
-
-        await lobby.follow(ROOM, show)
+        showing = asyncio.create_task(_show(bar, tables))
         async with asyncio.TaskGroup() as group:
-            for table in tables.values():
+            for table in tables:
                 group.create_task(table.play())
+        showing.cancel()
         await bank.cash_out(CASHES_OUT)
+
+
+async def _show(bar: Progress, tables: Sequence[BotTable]) -> None:
+    """Tells how many hands are played, for as long as it is not cancelled."""
+    task = bar.add_task("hands", total=sum(table.plan.hands for table in tables))
+    while True:
+        bar.update(task, completed=sum(table.ended + table.voided for table in tables))
+        await asyncio.sleep(PROGRESS_S)
 
 
 def _bar(console: Console) -> Progress:
