@@ -68,15 +68,16 @@ class Client:
         user: str | None = None,
         password: str | None = None,
         seed: str | None = None,
-        creds: Path | None = None,
+        creds: Path | str | None = None,
         tls: ssl.SSLContext | None = None,
         inbox: str | None = None,
         within_s: float = LET_IN_S,
     ) -> Self:
-        """Connects as `kind` and `name`, by a password, an NKey seed or a `.creds` file; `url`s with commas between.
+        """Connects as `kind` and `name`: by a password, an NKey seed, or a `.creds` file or its text.
 
-        `user`: the server's name for who connects, where it is another one. Raises `NotLetIn` as soon as the server
-        refuses, `NotReached`, `Denied` where answers may not come to `inbox`, and ValueError.
+        `url`: several with commas. `user`: the server's name for who connects, where it is another one. Raises
+        `NotLetIn` as soon as the server refuses, `NotReached`, `Denied` where answers may not come to `inbox`, and
+        ValueError.
         """
         identity = Identity(
             kind=kind, name=name, user=user, password=password, seed=seed, creds=creds, tls=tls, inbox=inbox

@@ -39,15 +39,14 @@ class Following:
     Asking for the next raises `CardsDiffer` where cards are not those that were published before the deal, `WentBack`
     where the table has lost commits, and goes on after it; `Denied`, `NotLetIn` and `NotReached` are the end.
 
-    `dropped` counts what came and was not of this table or nobody could read, `asked` how often the whole was asked
-    for.
+    `asked` counts how often the whole was asked for.
     """
 
     def __init__(self, client: "Client", room: Id, table: Id) -> None:
         self.room = room
         self.name = table
-        self.dropped = 0
         self.asked = 0
+        self._dropped = 0
         self._client = client
         self._sight = Sight()
         self._own = Own(client, room, table) if client.kind == "player" else None
@@ -74,6 +73,11 @@ class Following:
         """The player's own cards of the hand in progress."""
         own = self._own.cards if self._own is not None else None
         return own if own is not None and self.table is not None and own.hand == self.table.hand else None
+
+    @property
+    def dropped(self) -> int:
+        """How much came that was not of this table and this player, or that nobody could read."""
+        return self._dropped + (self._own.dropped if self._own is not None else 0)
 
     @property
     def waiting(self) -> bool:
@@ -226,10 +230,10 @@ class Following:
         try:
             view = decode(message.data, PublicView)
         except msgspec.MsgspecError:
-            self.dropped += 1
+            self._dropped += 1
             return
         if (view.room, view.table) != (self.room, self.name) or not 0 <= view.previous < view.n:
-            self.dropped += 1
+            self._dropped += 1
             return
         if self._sight.take(view):
             self._last_s, self._silence_s = asyncio.get_running_loop().time(), SILENCE_S

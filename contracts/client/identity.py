@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 import msgspec
+from nats.aio.client import RawCredentials
 
 from contracts.data import Id
 from contracts.subjects import ActorKind, is_id
@@ -38,8 +39,8 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True):
     """Who connects as `kind` and `name`; `user` is the server's name for who does, where it is another one.
 
     One of `password`, `seed` and `creds` proves it, or none on a server without users. `creds` is the path of a file
-    that is read at every connection, so that a newer one may take its place. With `tls` nothing is said in clear.
-    `inbox`: where answers arrive, if it is another place than usual.
+    that is read at every connection, so that a newer one may take its place, or the text of one. With `tls` nothing is
+    said in clear. `inbox`: where answers arrive, if it is another place than usual.
     """
 
     kind: ActorKind
@@ -47,7 +48,7 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True):
     user: str | None = None
     password: str | None = None
     seed: str | None = None
-    creds: Path | None = None
+    creds: Path | str | None = None
     tls: ssl.SSLContext | None = None
     inbox: str | None = None
 
@@ -60,7 +61,7 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True):
 
     def __repr__(self) -> str:
         """Without what nobody else may know."""
-        return f"Identity(kind={self.kind!r}, name={self.name!r}, user={self.user!r}, creds={self.creds!r})"
+        return f"Identity(kind={self.kind!r}, name={self.name!r}, user={self.user!r})"
 
     @property
     def inbox_prefix(self) -> str:
@@ -101,7 +102,8 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True):
             options["nkeys_seed_str"] = self.seed
         if self.creds is not None:
             # The server gives what checks credentials no more of a JWT than what comes as a token too.
-            options |= {"user_credentials": self.creds, "token": self._token}
+            creds = self.creds if isinstance(self.creds, Path) else RawCredentials(self.creds)
+            options |= {"user_credentials": creds, "token": self._token}
         return options
 
     def has_expired(self) -> bool:
@@ -116,7 +118,7 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True):
 
     def _token(self) -> str:
         assert self.creds is not None
-        return jwt_in(self.creds.read_text(encoding="utf-8"))
+        return jwt_in(self.creds if isinstance(self.creds, str) else self.creds.read_text(encoding="utf-8"))
 
 
 def jwt_in(text: str) -> str:

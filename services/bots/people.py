@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from contracts.client import Client
+from contracts.subjects import ActorKind
 from services.bus.settings import Settings
 
 type LetIn = Callable[[str], Awaitable[Client]]
@@ -15,12 +16,12 @@ class People:
 
     def __init__(self, let_in: LetIn) -> None:
         self._let_in = let_in
-        self._clients: dict[str, asyncio.Task[Client]] = {}
+        self._clients: dict[str, asyncio.Future[Client]] = {}
 
     async def player(self, name: str) -> Client:
         """The client of a player."""
         if name not in self._clients:
-            self._clients[name] = asyncio.create_task(self._let_in(name))
+            self._clients[name] = asyncio.ensure_future(self._let_in(name))
         return await asyncio.shield(self._clients[name])
 
     @property
@@ -39,7 +40,7 @@ class People:
 
 async def partner(settings: Settings, name: str, kind: type[Client] = Client) -> Client:
     """The lobby, or the operator, of a server on one machine."""
-    as_kind = "operator" if name == "operator" else "lobby"
+    as_kind: ActorKind = "operator" if name == "operator" else "lobby"
     return await kind.of_file(settings.credentials_file, as_kind, name, url=settings.nats_url)
 
 

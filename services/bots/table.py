@@ -133,10 +133,12 @@ class BotTable:
         """Does what there is to do for a lobby, at a table as it is now."""
         if table.n < self._asked_n:  # all that was asked for is to be seen
             return
+        asked: Outcome | None = None
         if table.status == "open" and table.hand >= self.plan.hands:
             asked = await self._ask(PauseTable(id=self._id(), hand=table.hand))
         elif table.status == "paused":
-            asked = None if table.in_hand else await self._ask(CloseTable(id=self._id(), hand=table.hand))
+            if not table.in_hand:
+                asked = await self._ask(CloseTable(id=self._id(), hand=table.hand))
         else:
             asked = await self._care(table)
             if not table.in_hand:

@@ -12,26 +12,23 @@ from uuid import uuid4
 import msgspec
 from cyclopts import Parameter, validators
 
-from contracts import subjects
-from contracts.codec import decode, decode_outcome, encode
+from contracts.client import Client, ClientError, Unanswered
 from contracts.commands import AnyCommand, VoidHand
 from contracts.data import Id
 from contracts.outcomes import Accepted, Outcome, Rejected
 from contracts.plain import Faulty, read
-from contracts.queries import PublicTable, TableQuery
-from services.bots.client import NoOutcome, RoomClient
-from services.bus.connection import Line
-from services.bus.mailbox import Mailbox, NoAnswer, NobodyThere, NotSent
+from contracts.queries import PublicTable
+from services.command_line.at_the_desk import an_operator
 from services.command_line.numbers import of_tokens
 from services.command_line.printing import print_json, print_lines
 from services.command_line.refusals import CannotRead, WrongArgument
-from services.command_line.sources import REQUEST_S, connected, served, table_name
+from services.command_line.sources import REQUEST_S, table_name
 from services.command_line.where import Where
 
 REFUSED: Final = 1
 """The exit code of a command that the table refused."""
-TRIES_MAX: Final = 15
-"""So often a command is sent, about a second apart, before nobody is said to answer."""
+ANSWERED_S: Final = 15.0
+"""A command is sent again, about once a second, for so long before nobody is said to answer."""
 
 HANDS_TRIED_MAX: Final = 3
 """A command is made again, for a newer hand, so often that a table which is played fast is caught."""
@@ -74,20 +71,16 @@ async def ask(
     """
     again, name = Again(id=again.id or f"cli-{uuid4().hex}", hand=again.hand), table_name(table)
     command_of(kind, {**fields, "id": again.id})  # before anybody is asked
-    settings = await served(where)
-    operator = settings.operator
-    async with connected(settings, operator) as client:
-        mailbox = await Mailbox.open(client)
-        room = RoomClient(client, mailbox, "operator", Line(operator))
-        hand = again.hand if again.hand is not None else await _hand_of(mailbox, where.room, name, operator)
+    async with an_operator(where) as operator:
+        hand = again.hand if again.hand is not None else await _hand_of(operator, where.room, name)
         command = command_of(kind, {**fields, "id": again.id, "hand": hand})
-        outcome = await _sent(room, where.room, name, operator, command)
+        outcome = await _sent(operator, where.room, name, command)
         for _ in range(0 if again.hand is not None or kind is VoidHand else HANDS_TRIED_MAX):
             newer = _hand_instead(outcome)
             if newer is None:
                 break
             command = command_of(kind, {**fields, "id": again.id, "hand": newer})
-            outcome = await _sent(room, where.room, name, operator, command)
+            outcome = await _sent(operator, where.room, name, command)
     if json:
         print_json({"room": where.room, "table": name, "command": command, "outcome": outcome})
     else:
@@ -95,14 +88,16 @@ async def ask(
     return 0 if isinstance(outcome, Accepted) else REFUSED
 
 
-async def _sent(client: RoomClient, room: Id, table: Id, operator: Id, command: AnyCommand) -> Outcome:
+async def _sent(operator: Client, room: Id, table: Id, command: AnyCommand) -> Outcome:
     try:
-        return await client.command(room, table, operator, command, tries=TRIES_MAX)
-    except NoOutcome as error:
+        return await operator.command(room, table, command, within_s=ANSWERED_S)
+    except Unanswered as error:
         raise CannotRead(
             f"no answer from table {table}, so nobody knows whether the command was taken; "
             f"to send the same again: --id {command.id} --hand {command.hand}"
         ) from error
+    except ClientError as error:
+        raise CannotRead(f"the command to table {table} was not sent: {error}") from error
 
 
 def _hand_instead(outcome: Outcome) -> int | None:
@@ -118,24 +113,17 @@ def command_of(kind: type[AnyCommand], fields: Mapping[str, Any]) -> AnyCommand:
         raise WrongArgument("\n".join(faulty.faults)) from faulty
 
 
-async def picture(mailbox: Mailbox, room: Id, table: Id, operator: Id) -> PublicTable | Rejected:
+async def picture(operator: Client, room: Id, table: Id) -> PublicTable | Rejected:
     """The table as everybody sees it, or that there is none. Raises `CannotRead`."""
-    subject = subjects.query("table", room, table, "operator", operator)
     try:
-        answer = await mailbox.ask(subject, encode(TableQuery()), REQUEST_S)
-    except (NobodyThere, NoAnswer, NotSent) as error:
+        return await operator.table(room, table, within_s=REQUEST_S)
+    except ClientError as error:
         raise CannotRead(f"the hand of table {table} is not known ({error}): serve `views`, or give --hand") from error
-    try:
-        return decode(answer.data, PublicTable)
-    except msgspec.MsgspecError:
-        found = decode_outcome(answer.data)
-        assert isinstance(found, Rejected)  # a query is never accepted
-        return found
 
 
-async def _hand_of(mailbox: Mailbox, room: Id, table: Id, operator: Id) -> int:
+async def _hand_of(operator: Client, room: Id, table: Id) -> int:
     """The hand that the table is at; of a table that is not there the table service tells."""
-    seen = await picture(mailbox, room, table, operator)
+    seen = await picture(operator, room, table)
     return seen.hand if isinstance(seen, PublicTable) else 0
 
 

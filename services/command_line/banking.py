@@ -24,16 +24,14 @@ from contracts.account_commands import (
     UnfreezeAccount,
     Withdraw,
 )
+from contracts.client import ClientError, Unanswered
 from contracts.outcomes import Accepted, Outcome, Rejected
 from contracts.plain import in_words
-from services.bots.client import NoOutcome, RoomClient
-from services.bus.connection import Line
-from services.bus.mailbox import Mailbox
-from services.command_line.asking import REFUSED, TRIES_MAX, Json, Why, instead
+from services.command_line.asking import ANSWERED_S, REFUSED, Json, Why, instead
+from services.command_line.at_the_desk import an_operator
 from services.command_line.ledger_logs import OfLedger, books, ledger_name, ledgers_of, only_ledger
 from services.command_line.printing import print_json, print_lines
 from services.command_line.refusals import CannotRead, WrongArgument
-from services.command_line.sources import connected, served
 from services.command_line.where import NOWHERE, Where
 
 type Chips = Annotated[str, Parameter(help="A whole number of the smallest chips.")]
@@ -225,17 +223,16 @@ def _command(kind: type[AnyAccountCommand], fields: Mapping[str, Any], to: To) -
 
 async def _asked(where: Where, ledger: str, command: AnyAccountCommand) -> Outcome:
     """The cashier's answer. Raises `CannotRead`."""
-    settings = await served(where)
-    async with connected(settings, settings.operator) as client:
-        mailbox = await Mailbox.open(client)
-        room = RoomClient(client, mailbox, "operator", Line(settings.operator))
+    async with an_operator(where) as operator:
         try:
-            return await room.account(ledger, settings.operator, command, tries=TRIES_MAX)
-        except NoOutcome as error:
+            return await operator.account(ledger, command, within_s=ANSWERED_S)
+        except Unanswered as error:
             raise CannotRead(
                 f"no answer from the cashier of {ledger}, so nobody knows whether the command was taken; "
                 f"to send the same again: --ledger {ledger} --id {command.id} --made {command.made.isoformat()}"
             ) from error
+        except ClientError as error:
+            raise CannotRead(f"the command to the cashier of {ledger} was not sent: {error}") from error
 
 
 def _told(sent: list[Sent], *, json: bool) -> int:

@@ -9,12 +9,12 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Final
 
+from contracts.client import Client
 from contracts.data import Instant
 from contracts.events import AnyEvent
 from contracts.subjects import ActorKind
 from services.aggregate.debts import debt
 from services.aggregate.table import Table
-from services.bots.client import RoomClient
 from services.bus import logging
 from services.bus.aggregates import TABLES
 from services.bus.application import Service, run_loop
@@ -84,8 +84,9 @@ async def _bus(settings: Settings) -> AsyncIterator[Bus]:
         line = Line("table")
         client = await connect(running, Credentials.read(running.credentials_file), line)
         log = await JetStreamLog.open(client, running, line)
-        clients: dict[ActorKind, RoomClient] = {
-            kind: await RoomClient.open(running, user, kind) for kind, user in USERS.items()
+        file, url = running.credentials_file, running.nats_url
+        clients: dict[ActorKind, Client] = {
+            kind: await Client.of_file(file, kind, user, url=url) for kind, user in USERS.items()
         }
         bus = Bus(asyncio.get_running_loop(), log, clients)
         made.append(bus)

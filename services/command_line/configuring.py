@@ -17,12 +17,12 @@ from contracts.data import Id
 from contracts.games import TableConfig
 from contracts.plain import Faulty, read
 from contracts.queries import PublicTable
-from services.bus.mailbox import Mailbox
 from services.command_line.asking import ANEW, Again, Json, Why, ask, picture
+from services.command_line.at_the_desk import an_operator
 from services.command_line.printing import print_json
 from services.command_line.refusals import CannotRead, WrongArgument
 from services.command_line.schedule_files import raked_by, text_of
-from services.command_line.sources import connected, served, table_name
+from services.command_line.sources import table_name
 from services.command_line.where import NOWHERE, Where
 
 type Rake = Annotated[
@@ -71,9 +71,8 @@ def options(
 
 
 async def _show(where: Where, table: Id) -> int:
-    settings = await served(where)
-    async with connected(settings, settings.operator) as client:
-        seen = await picture(await Mailbox.open(client), where.room, table, settings.operator)
+    async with an_operator(where) as operator:
+        seen = await picture(operator, where.room, table)
     if not isinstance(seen, PublicTable):
         raise CannotRead(seen.message)
     print_json(seen.config)

@@ -84,7 +84,7 @@ async def asking(where: Where, service: str) -> AsyncIterator[tuple[Client, Id]]
 @contextlib.asynccontextmanager
 async def connected(settings: Settings, user: str) -> AsyncIterator[Client]:
     """A connection as one of the users that the credentials know. Raises `CannotRead`, or ValueError for another."""
-    file, line = _file_of(settings.credentials_file, user), Line(user)
+    file, line = file_of(settings.credentials_file, user), Line(user)
     settings = msgspec.structs.replace(settings, credentials_path=file)
     try:
         client = await connect(settings, Credentials.read(file), line)
@@ -168,7 +168,7 @@ def _given(where: Where) -> Settings:
     return settings
 
 
-def _file_of(path: Path, user: str) -> Path:
+def file_of(path: Path, user: str) -> Path:
     """The file of a user's credentials, where the path may be a house's folder, or hold some parts of one."""
     if not path.is_dir():
         return path

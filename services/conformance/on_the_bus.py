@@ -8,6 +8,7 @@ from concurrent.futures import Future
 from datetime import UTC, datetime
 from typing import Final
 
+from contracts.client import Client
 from contracts.codec import encode
 from contracts.commands import Act, AnyCommand
 from contracts.data import Instant, Seat
@@ -18,7 +19,6 @@ from contracts.subjects import ActorKind, read_commit
 from services.aggregate.debts import debt
 from services.aggregate.fold import Verdict, commit_of, fold, read
 from services.aggregate.table import Table
-from services.bots.client import RoomClient
 from services.bus.log import Log, Stored
 from services.conformance.play import OutOfOrder, Playing, Raked, player
 from services.dealer.decks import Decks
@@ -38,7 +38,7 @@ class Bus:
     `log` writes with the table service's rights, `clients` send commands; both belong to `loop`.
     """
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, log: Log, clients: Mapping[ActorKind, RoomClient]) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, log: Log, clients: Mapping[ActorKind, Client]) -> None:
         self.loop = loop
         self.log = log
         self.clients = clients
@@ -125,7 +125,8 @@ class _Remote:
         self.settle()
 
     def _send(self, kind: ActorKind, name: str, command: AnyCommand) -> Rejected | None:
-        outcome = self._bus.wait(self._bus.clients[kind].command(ROOM, self.table.id, name, command))
+        sender = self._bus.clients[kind].named(name)
+        outcome = self._bus.wait(sender.command(ROOM, self.table.id, command))
         if isinstance(outcome, Rejected):
             return outcome
         self._until(lambda: self.table.n >= outcome.n)

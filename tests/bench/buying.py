@@ -18,12 +18,13 @@ from typing import Final
 from msgspec.structs import replace
 
 from contracts.account_commands import Deposit, OpenAccount
+from contracts.client import Client
 from contracts.commands import LeaveTable, OpenTable, TakeSeat
 from contracts.events.table import PlayerSeated
 from contracts.outcomes import Accepted, Outcome
 from contracts.views import PublicView
-from services.bots.client import RoomClient
 from services.bots.games import config_of
+from services.bots.people import partner
 from services.bus.settings import Settings
 from tests.bench.playing import BYTES_BEFORE_ANY_PLAY
 from tests.bench.raw import appended
@@ -41,7 +42,7 @@ BUY_IN: Final = 2_000
 class Buyers:
     """So many players who sit down and leave, over and over; `took_s` are the times from asking to sitting."""
 
-    def __init__(self, lobby: RoomClient) -> None:
+    def __init__(self, lobby: Client) -> None:
         self.took_s: list[float] = []
         self._lobby = lobby
         self._sitting: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
@@ -51,28 +52,29 @@ class Buyers:
         table, player = f"T{number}", f"P{number}"
         await self._has_chips(player)
         config = replace(config_of("nlhe", None), bankroll="cashier", money="real", currency="USD")
-        _accepted(await self._lobby.command(ROOM, table, "lobby", OpenTable(id="open", config=config)))
+        _accepted(await self._lobby.command(ROOM, table, OpenTable(id="open", config=config)))
         for turn in count():
             began = time.perf_counter()
             self._sitting[table].clear()
             take = TakeSeat(id=f"take-{turn}", player=player, buy_in=BUY_IN)
-            _accepted(await self._lobby.command(ROOM, table, "lobby", take))
+            _accepted(await self._lobby.command(ROOM, table, take))
             await self._sitting[table].wait()
             self.took_s.append(time.perf_counter() - began)
             leave = LeaveTable(id=f"leave-{turn}", player=player)
-            _accepted(await self._lobby.command(ROOM, table, "lobby", leave))
+            _accepted(await self._lobby.command(ROOM, table, leave))
 
-    def see(self, view: PublicView) -> None:
-        """Takes what happens at the tables."""
-        if any(isinstance(event, PlayerSeated) for event in view.events):
-            self._sitting[view.table].set()
+    async def watch(self, number: int) -> None:
+        """Takes what happens at a buyer's table, until it is cancelled."""
+        async for seen in self._lobby.follow(ROOM, f"T{number}"):
+            if isinstance(seen, PublicView) and any(isinstance(event, PlayerSeated) for event in seen.events):
+                self._sitting[seen.table].set()
 
     async def _has_chips(self, player: str) -> None:
         made = datetime.now(UTC)
         opened = OpenAccount(id=f"open-{player}", made=made, player=player)
-        _accepted(await self._lobby.account(LEDGER, "lobby", opened))
+        _accepted(await self._lobby.account(LEDGER, opened))
         paid = Deposit(id=f"pay-{player}", made=made, player=player, amount=BUY_IN * 1_000_000, reference=player)
-        _accepted(await self._lobby.account(LEDGER, "lobby", paid))
+        _accepted(await self._lobby.account(LEDGER, paid))
 
 
 def _accepted(outcome: Outcome) -> None:
@@ -103,11 +105,14 @@ async def _measure(sizes: Sizes, *, sync_always: bool) -> list[Line]:
 
 async def _bought(settings: Settings, sizes: Sizes) -> tuple[list[float], float]:
     """The times of the buy-ins of a while, and how long that was."""
-    lobby = await RoomClient.open(settings, "lobby", "lobby")
+    lobby = await partner(settings, "lobby")
     buyers = Buyers(lobby)
-    await lobby.follow(ROOM, buyers.see)
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(buyers.buy(number)) for number in range(sizes.buyers)]
+        tasks = [
+            group.create_task(work)
+            for number in range(sizes.buyers)
+            for work in (buyers.watch(number), buyers.buy(number))
+        ]
         while len(buyers.took_s) < sizes.buyers:  # noqa: ASYNC110 - all of them are at it
             await asyncio.sleep(0.05)
         began, before = time.perf_counter(), len(buyers.took_s)

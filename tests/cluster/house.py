@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from contracts.views import PublicView
+from services.bots.people import People, by_the_gateway, partner
 from services.bots.table import BotTable
 from services.bus.connection import Line, connect
 from services.bus.credentials import Credentials
@@ -21,7 +21,7 @@ from services.command_line.serve import make_streams
 from tests.cluster.servers import SIZE, Cluster, Node
 from tests.cluster.witness import Outage, Witness, WitnessClient, outage, records
 from tests.processes.fleet import ALARMING, RUN, Member
-from tests.processes.playing import ROOM, measured, plans
+from tests.processes.playing import measured, plans
 
 SERVICES: Final = ("table", "dealer", "rake", "settlement", "views")
 TABLES_PLAYING: Final = 20
@@ -128,16 +128,9 @@ class Play:
     @contextlib.asynccontextmanager
     async def going(self) -> AsyncIterator[None]:
         """Plays as long as the context lasts, and then plays the hands to their end and closes the tables."""
-        lobby = await WitnessClient.open(self.house.settings, "lobby", "lobby")
-        players = await WitnessClient.open(self.house.settings, "players", "player")
+        lobby = await partner(self.house.settings, "lobby", WitnessClient)
+        players = People(by_the_gateway(self.house.settings, WitnessClient))
         self.tables = {plan.table: BotTable(plan, lobby, players) for plan in self.wanted}
-
-        def show(view: PublicView) -> None:
-            if view.table in self.tables:
-                self.witness.shown(view)
-                self.tables[view.table].show(view)
-
-        await lobby.follow(ROOM, show)
         try:
             async with asyncio.TaskGroup() as group:
                 for table in self.tables.values():
@@ -147,9 +140,9 @@ class Play:
         finally:
             await lobby.close()
             await players.close()
-            for client in (lobby, players):
+            for client in (lobby, *players.clients):
                 self.witness.told(client)
-                self.retries += client.retries
+                self.retries += client.post.again
 
     def _stop(self) -> None:
         for table in self.tables.values():
@@ -157,7 +150,7 @@ class Play:
 
     async def goes_on(self, hands: int = 1) -> None:
         """Returns once every table has ended so many hands more. Raises AssertionError."""
-        wanted = {name: table.picture.ended + hands for name, table in self.tables.items()}
+        wanted = {name: table.ended + hands for name, table in self.tables.items()}
         try:
             async with asyncio.timeout(RESUME_S_MAX):
                 while self._behind(wanted):  # noqa: ASYNC110 - twenty tables, and none that tells
@@ -167,8 +160,9 @@ class Play:
 
     def _behind(self, wanted: dict[str, int]) -> list[str]:
         """The tables that have ended fewer hands, with the last commit that was seen of each."""
-        pictures = {name: self.tables[name].picture for name in wanted}
-        return [f"{name} after {each.n}" for name, each in pictures.items() if each.ended < wanted[name]]
+        tables = {name: self.tables[name] for name in wanted}
+        seen = {name: each.table.n if each.table is not None else 0 for name, each in tables.items()}
+        return [f"{name} after {seen[name]}" for name, each in tables.items() if each.ended < wanted[name]]
 
 
 async def endured(house: House, name: str, fault: Fault) -> Outage:

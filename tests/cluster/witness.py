@@ -10,13 +10,15 @@ from typing import Final
 
 import msgspec
 
+from contracts.client import Client, Following, Seen
+from contracts.client.patience import ANSWERED_S
 from contracts.codec import decode_commit
 from contracts.commands import Act, AnyCommand
 from contracts.data import Sha256
 from contracts.outcomes import Accepted, Outcome
+from contracts.queries import PublicTable
 from contracts.views import PublicView
 from services.aggregate.table import Table
-from services.bots.client import TRIES_MAX, RoomClient
 from services.bus.log import Log, Unavailable
 from services.bus.settings import Settings
 from services.command_line.proof import Account, replay_log
@@ -28,21 +30,38 @@ THOUGHT_S: Final = 0.25
 READS_MAX: Final = 3
 
 
-class WitnessClient(RoomClient):
-    """A connection whose bots think before they act; `accepted` are the heads that commands were answered with."""
+class WitnessClient(Client):
+    """A connection whose bots think before they act; `heads` are those that it was answered with, or shown."""
 
-    accepted: list[tuple[str, int, Sha256]]
+    heads: list[tuple[str, int, Sha256]]
 
-    async def command(
-        self, room: str, table: str, name: str, command: AnyCommand, *, tries: int = TRIES_MAX
-    ) -> Outcome:
+    async def command(self, room: str, table: str, command: AnyCommand, *, within_s: float = ANSWERED_S) -> Outcome:
         """Sends a command until it is answered, and notes the answer."""
         if isinstance(command, Act):
             await asyncio.sleep(THOUGHT_S)
-        outcome = await super().command(room, table, name, command, tries=tries)
+        outcome = await super().command(room, table, command, within_s=within_s)
         if isinstance(outcome, Accepted):
-            self.__dict__.setdefault("accepted", []).append((table, outcome.n, outcome.head))
+            self.told(table, outcome.n, outcome.head)
         return outcome
+
+    def follow(self, room: str, table: str) -> Following:
+        """Follows a table, and notes what is seen."""
+        return Noting(self, room, table)
+
+    def told(self, table: str, n: int, head: Sha256) -> None:
+        """Notes a head."""
+        self.__dict__.setdefault("heads", []).append((table, n, head))
+
+
+class Noting(Following):
+    """Notes the head of everything that is seen of a table."""
+
+    async def __anext__(self) -> Seen:
+        """What is seen next."""
+        seen = await super().__anext__()
+        if isinstance(seen, PublicTable | PublicView) and isinstance(self._client, WitnessClient):
+            self._client.told(seen.table, seen.n, seen.head)
+        return seen
 
 
 class Witness:
@@ -53,13 +72,9 @@ class Witness:
         self.contradictions: list[str] = []
         self.answers = 0
 
-    def shown(self, view: PublicView) -> None:
-        """Notes a public view."""
-        self._saw(view.table, view.n, view.head)
-
-    def told(self, client: RoomClient) -> None:
-        """Notes what a client's commands were answered with."""
-        for table, n, head in client.__dict__.get("accepted", []):
+    def told(self, client: Client) -> None:
+        """Notes what a client was shown, and what its commands were answered with."""
+        for table, n, head in client.__dict__.get("heads", []):
             self.answers += 1
             self._saw(table, n, head)
 

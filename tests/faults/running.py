@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
+from contracts.queries import PublicTable
 from services.bus.settings import Settings
 from tests.processes.fleet import RUN, Member
 from tests.processes.playing import ROOM, people
@@ -102,8 +103,8 @@ async def reached(settings: Settings, table: str, hand: int) -> None:
     """Returns once a table plays this hand, or a later one."""
     async with people(settings) as (lobby, _), asyncio.timeout(END_S_MAX):
         while True:
-            picture = await lobby.table(ROOM, table, "lobby")
-            if picture is not None and picture.hand >= hand:
+            picture = await lobby.table(ROOM, table)
+            if isinstance(picture, PublicTable) and picture.hand >= hand:
                 return
             await asyncio.sleep(PROBE_S)
 

@@ -10,21 +10,32 @@ from typing import Final
 
 import msgspec
 import pytest
-from nats.aio.client import Client
+from nats.aio.client import Client as Nats
 from nats.aio.msg import Msg
 
 from contracts import subjects
 from contracts.codec import decode_outcome, encode
 from contracts.commands import Act, OpenTable, PauseTable
 from contracts.outcomes import Accepted, Rejected
-from services.bots.client import RoomClient
 from services.bots.games import config_of
+from services.bots.people import People, by_the_gateway
 from services.bots.table import BotTable
 from services.bus.connection import Line, connect
 from services.bus.credentials import Credentials
 from services.bus.mailbox import NoAnswer, Sink
 from tests.faults.running import EVERYTHING, a_member, is_ready, probed, reached
-from tests.processes.playing import ROOM, a_server, measured, people, plans, play, played_and_sound, proofs
+from tests.processes.playing import (
+    ROOM,
+    Sender,
+    a_sender,
+    a_server,
+    measured,
+    people,
+    plans,
+    play,
+    played_and_sound,
+    proofs,
+)
 
 pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.xdist_group("processes")]
 
@@ -47,7 +58,7 @@ def act(number: int) -> bytes:
 class Flood:
     """Sends commands without waiting for answers, and keeps what came and how long it took."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Nats) -> None:
         self._client = client
         self._sent: dict[str, float] = {}
         self._answered = asyncio.Event()
@@ -83,14 +94,14 @@ class Flood:
             self._answered.set()
 
 
-async def capacity(players: RoomClient, table: str) -> float:
+async def capacity(players: Sender, table: str) -> float:
     """How many commands a second a table refuses to players who ask one after another, a few at a time."""
     clock = asyncio.get_running_loop()
     numbers = iter(range(CAPACITY_PROBES))
 
     async def ask(name: str) -> None:
         for number in numbers:
-            await players.once(ROOM, table, name, Act(id=f"p{number}", hand=1, turn=1, action="fold"))
+            await players.once(table, name, Act(id=f"p{number}", hand=1, turn=1, action="fold"))
 
     began = clock.time()
     await asyncio.gather(*(ask(f"C{number}") for number in range(8)))
@@ -108,28 +119,29 @@ async def test_a_flood_at_one_table_is_turned_away_at_once_and_harms_no_other(fl
     wanted = plans(tables=2, hands=1_000, bots=3)
     async with a_server(tmp_path) as settings, a_member(settings, EVERYTHING) as (member, port):
         await probed(port, is_ready)
-        async with people(settings) as (lobby, players):
+        async with people(settings) as (lobby, _), a_sender(settings, "players", "player") as players:
             flooded = OpenTable(id="open", config=config_of("nlhe", None))
-            assert isinstance(await lobby.command(ROOM, "FLOODED", "lobby", flooded), Accepted)
+            assert isinstance(await lobby.command(ROOM, "FLOODED", flooded), Accepted)
             per_s = await capacity(players, "FLOODED")
             calm = memory_mb(member.pid)
-            tables = {plan.table: BotTable(plan, lobby, players) for plan in wanted}
-            await lobby.follow(ROOM, lambda view: tables[view.table].show(view) if view.table in tables else None)
+            bots = People(by_the_gateway(settings))
+            tables = {plan.table: BotTable(plan, lobby, bots) for plan in wanted}
             playing = [asyncio.create_task(table.play()) for table in tables.values()]
             await reached(settings, "T1", 2)
-            before = {name: table.picture.hand for name, table in tables.items()}
+            before = {name: table.hand for name, table in tables.items()}
             client = await connect(settings, Credentials.read(settings.credentials_file), Line("players"))
             flood = Flood(client)
             names = [f"F{number}" for number in range(flooders)]
             await flood.send("FLOODED", names, commands=round(FLOOD * per_s * 3), rate=FLOOD * per_s)
             clock = asyncio.get_running_loop()
             began = clock.time()
-            paused = await lobby.command(ROOM, "FLOODED", "lobby", PauseTable(id="pause"))
+            paused = await lobby.command(ROOM, "FLOODED", PauseTable(id="pause"))
             recovered_s = clock.time() - began
-            hands = sum(table.picture.hand - before[name] for name, table in tables.items())
+            hands = sum(table.hand - before[name] for name, table in tables.items())
             for table in tables.values():
                 table.plan = msgspec.structs.replace(table.plan, hands=1)  # enough
             await asyncio.gather(*playing)
+            await bots.close()
             slowest_s = max(table.slowest_s for table in tables.values())
             await client.close()
         grown_mb = memory_mb(member.pid) - calm
@@ -160,14 +172,14 @@ async def test_a_table_deals_on_while_sixty_people_click_at_it(tmp_path: Path) -
     async with a_server(tmp_path) as settings, a_member(settings, EVERYTHING) as (_, port):
         await probed(port, is_ready)
         enough, ids = asyncio.Event(), count()
-        async with people(settings) as (_, players):
+        async with a_sender(settings, "players", "player") as players:
 
             async def click(name: str) -> None:
                 while not enough.is_set():
                     act = Act(id=f"click{next(ids)}", hand=1, turn=next(ids), action="fold")
                     for _ in range(2):  # a double click
                         try:
-                            await players.once(ROOM, "T0", name, act)
+                            await players.once("T0", name, act)
                         except NoAnswer:
                             unanswered.append(name)
 

@@ -22,7 +22,7 @@ from services.bus.server import EmbeddedServer
 from services.bus.settings import Settings
 from services.command_line.serve import make_streams
 from tests.faults.running import a_member, is_not_ready, is_ready, probed, reached
-from tests.processes.playing import ROOM, people, plans, play, played_and_sound, proofs
+from tests.processes.playing import ROOM, a_sender, people, plans, play, played_and_sound, proofs
 
 pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.xdist_group("processes")]
 
@@ -111,22 +111,26 @@ async def test_at_the_servers_own_limit_commands_are_busy_at_once(tmp_path: Path
     async with SmallServer(tmp_path) as server:
         settings = Settings(nats_url=server.url, credentials_path=tmp_path / "credentials.json")
         await make_streams(settings)
-        async with a_member(settings) as (_, port), people(settings) as (lobby, _):
+        async with (
+            a_member(settings) as (_, port),
+            people(settings) as (lobby, _),
+            a_sender(settings, "lobby", "lobby") as sender,
+        ):
             await probed(port, is_ready)
             config = config_of("nlhe", None)
-            assert isinstance(await lobby.command(ROOM, "T1", "lobby", OpenTable(id="open", config=config)), Accepted)
+            assert isinstance(await lobby.command(ROOM, "T1", OpenTable(id="open", config=config)), Accepted)
             client = await connect(settings, Credentials.read(settings.credentials_file), Line("deploy"))
             await _fill_streams(client)
             for _ in range(FAILURES_MIN):
                 began = asyncio.get_running_loop().time()
-                answer = await lobby.once(ROOM, "T1", "lobby", seat)
+                answer = await sender.once("T1", "lobby", seat)
                 assert isinstance(answer, Rejected)
                 assert (answer.code, answer.n) == ("busy", 0)
                 assert asyncio.get_running_loop().time() - began < AT_ONCE_S
             said = await probed(port, is_not_ready("table.appends"))
             assert "insufficient" in said["reasons"]["table.appends"] or "resource" in said["reasons"]["table.appends"]
             await client.jetstream().purge_stream("TABLES", subject="table.main.FILLER.>")
-            accepted = await lobby.command(ROOM, "T1", "lobby", seat)
+            accepted = await lobby.command(ROOM, "T1", seat)
             assert isinstance(accepted, Accepted)
             assert accepted.n == 2
             await probed(port, is_ready)

@@ -10,13 +10,21 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from contracts.views import PublicView
+from contracts import subjects
+from contracts.client import Client
+from contracts.codec import decode_outcome, encode
+from contracts.commands import AnyCommand
+from contracts.outcomes import Outcome
+from contracts.subjects import ActorKind
 from services.bots.bank import Bank
-from services.bots.client import RoomClient
 from services.bots.games import GAMES, SEATS, config_of, stakes_of
 from services.bots.incidents import INCIDENTS
+from services.bots.people import People, by_the_gateway, partner
 from services.bots.table import BotTable, Plan
+from services.bus.connection import Line, connect
+from services.bus.credentials import Credentials
 from services.bus.log import Log
+from services.bus.mailbox import Mailbox
 from services.bus.settings import Settings
 from services.command_line.demo_plans import HURRIED
 from services.command_line.proof import Account, prove, replay_log
@@ -25,6 +33,7 @@ from tests import servers
 
 ROOM: Final = "main"
 LEDGER: Final = "real-USD"
+ONCE_S: Final = 5.0
 
 
 @asynccontextmanager
@@ -60,40 +69,56 @@ def cash_plans(tables: int, hands: int, bots: int) -> list[Plan]:
 
 
 @asynccontextmanager
-async def people(settings: Settings) -> AsyncIterator[tuple[RoomClient, RoomClient]]:
-    """A lobby and a connection for all players."""
-    lobby = await RoomClient.open(settings, "lobby", "lobby")
-    players = await RoomClient.open(settings, "players", "player")
+async def people(settings: Settings) -> AsyncIterator[tuple[Client, Client]]:
+    """A lobby, and the gateway that may act for all players."""
+    lobby, gateway = await partner(settings, "lobby"), await by_the_gateway(settings)("players")
     try:
-        yield lobby, players
+        yield lobby, gateway
     finally:
         await lobby.close()
-        await players.close()
+        await gateway.close()
+
+
+class Sender:
+    """Sends a command a single time, on a connection of its own: what became of it is the answer to that."""
+
+    def __init__(self, mailbox: Mailbox, kind: ActorKind) -> None:
+        self._mailbox = mailbox
+        self._kind = kind
+
+    async def once(self, table: str, name: str, command: AnyCommand) -> Outcome:
+        """The answer, `busy` too. Raises `NoAnswer`, `NobodyThere` or `NotSent`."""
+        subject = subjects.command(ROOM, table, self._kind, name)
+        return decode_outcome((await self._mailbox.ask(subject, encode(command), ONCE_S)).data)
+
+
+@asynccontextmanager
+async def a_sender(settings: Settings, user: str, kind: ActorKind) -> AsyncIterator[Sender]:
+    """Somebody who does not send again."""
+    line = Line(user)
+    client = await connect(settings, Credentials.read(settings.credentials_file), line)
+    try:
+        yield Sender(await Mailbox.open(client), kind)
+    finally:
+        line.ending = True
+        await client.close()
 
 
 async def play(
-    settings: Settings, wanted: Sequence[Plan], kind: type[RoomClient] = RoomClient
-) -> tuple[list[BotTable], list[RoomClient]]:
+    settings: Settings, wanted: Sequence[Plan], kind: type[Client] = Client
+) -> tuple[list[BotTable], list[Client]]:
     """Plays all tables to their end; gives them, and the closed connections with their counts."""
-    lobby = await kind.open(settings, "lobby", "lobby")
-    players = await kind.open(settings, "players", "player")
-    operator = await kind.open(settings, "operator", "operator")
-    bank = Bank(lobby, LEDGER)
-    tables = {plan.table: BotTable(plan, lobby, players, operator, bank) for plan in wanted}
-
-    def show(view: PublicView) -> None:
-        if view.table in tables:
-            tables[view.table].show(view)
-
-    await lobby.follow(ROOM, show)
+    lobby, operator = await partner(settings, "lobby", kind), await partner(settings, "operator", kind)
+    players, bank = People(by_the_gateway(settings, kind)), Bank(lobby, LEDGER)
+    tables = [BotTable(plan, lobby, players, operator, bank) for plan in wanted]
     try:
         async with asyncio.TaskGroup() as group:
-            for table in tables.values():
+            for table in tables:
                 group.create_task(table.play())
     finally:
-        for client in (lobby, players, operator):
-            await client.close()
-    return list(tables.values()), [lobby, players]
+        for each in (lobby, players, operator):
+            await each.close()
+    return tables, [lobby, *players.clients]
 
 
 class Proof(msgspec.Struct):

@@ -15,12 +15,13 @@ import pytest
 from msgspec.structs import replace
 
 from contracts.account_commands import Deposit, OpenAccount
+from contracts.client import Client
 from contracts.commands import LeaveTable, OpenTable, TakeSeat
 from contracts.events.cashier import ChipsBought
 from contracts.games import BuyIn, Options
 from contracts.ledger import HOUSE
 from contracts.outcomes import Accepted
-from services.bots.client import RoomClient
+from contracts.queries import AccountState, PublicTable
 from services.bots.games import config_of
 from services.bus.aggregates import LEDGERS
 from services.bus.archives import OF_LEDGERS
@@ -47,13 +48,13 @@ def cash() -> OpenTable:
     return OpenTable(id="open", config=replace(config, bankroll="cashier", money="real", currency="USD"))
 
 
-async def rich(lobby: RoomClient, player: str, amount: int) -> None:
+async def rich(lobby: Client, player: str, amount: int) -> None:
     """Opens an account, and pays into it."""
     made = datetime.now(UTC)
-    opened = await lobby.account(LEDGER, "lobby", OpenAccount(id=f"open-{player}", made=made, player=player))
+    opened = await lobby.account(LEDGER, OpenAccount(id=f"open-{player}", made=made, player=player))
     assert isinstance(opened, Accepted)
     deposit = Deposit(id=f"pay-{player}", made=made, player=player, amount=amount, reference=player)
-    assert isinstance(await lobby.account(LEDGER, "lobby", deposit), Accepted)
+    assert isinstance(await lobby.account(LEDGER, deposit), Accepted)
 
 
 async def until(holds: Callable[[], Awaitable[bool]]) -> None:
@@ -63,16 +64,16 @@ async def until(holds: Callable[[], Awaitable[bool]]) -> None:
             await asyncio.sleep(0.02)
 
 
-async def has(lobby: RoomClient, account: str, amount: int) -> bool:
+async def has(lobby: Client, account: str, amount: int) -> bool:
     """Whether so much is in an account."""
-    state = await lobby.holds(LEDGER, "lobby", account)
-    return state is not None and state.balance == amount
+    state = await lobby.balance(LEDGER, account)
+    return isinstance(state, AccountState) and state.balance == amount
 
 
-async def sits(lobby: RoomClient, table: str, players: dict[str, int]) -> bool:
+async def sits(lobby: Client, table: str, players: dict[str, int]) -> bool:
     """Whether these players sit at a table, each with so much."""
-    picture = await lobby.table(ROOM, table, "lobby")
-    return picture is not None and {seat.player: seat.stack for seat in picture.seats} == players
+    picture = await lobby.table(ROOM, table)
+    return isinstance(picture, PublicTable) and {seat.player: seat.stack for seat in picture.seats} == players
 
 
 async def bought(settings: Settings) -> list[tuple[str, int]]:
@@ -116,10 +117,10 @@ async def test_chips_that_were_paid_and_not_told_of_are_told_of_by_the_next_cash
         table, cashier = fleet.members
         async with people(settings) as (lobby, _):
             await rich(lobby, "ann", 5_000)
-            assert isinstance(await lobby.command(ROOM, "T1", "lobby", cash()), Accepted)
+            assert isinstance(await lobby.command(ROOM, "T1", cash()), Accepted)
             take = TakeSeat(id="take", player="ann", buy_in=BUY_IN)
             await cashier.end(signal.SIGKILL)
-            assert isinstance(await lobby.command(ROOM, "T1", "lobby", take), Accepted)
+            assert isinstance(await lobby.command(ROOM, "T1", take), Accepted)
             os.kill(table.pid, signal.SIGSTOP)
             await cashier.start()
             await cashier.serving()
@@ -133,7 +134,7 @@ async def test_chips_that_were_paid_and_not_told_of_are_told_of_by_the_next_cash
             await cashier.serving()
             await until(lambda: sits(lobby, "T1", {"ann": BUY_IN}))
             leave = LeaveTable(id="leave", player="ann")
-            assert isinstance(await lobby.command(ROOM, "T1", "lobby", leave), Accepted)
+            assert isinstance(await lobby.command(ROOM, "T1", leave), Accepted)
             await until(lambda: has(lobby, "player.ann", 5_000))
             assert await has(lobby, f"table.{ROOM}.T1", 0)
         assert len(await bought(settings)) == 1
@@ -150,12 +151,12 @@ async def test_two_cashiers_pay_each_buy_in_once_while_one_is_killed_every_secon
         people(settings) as (lobby, _),
     ):
         await asyncio.gather(*(rich(lobby, player, BUY_IN) for player in players))
-        opened = await asyncio.gather(*(lobby.command(ROOM, table, "lobby", cash()) for table in tables))
+        opened = await asyncio.gather(*(lobby.command(ROOM, table, cash()) for table in tables))
         assert all(isinstance(outcome, Accepted) for outcome in opened)
         async with fleet.under_fire(every_s=1.0, random=Random(5)):
             for table, player in zip(tables, players, strict=True):
                 take = TakeSeat(id=f"take-{player}", player=player, buy_in=BUY_IN)
-                outcome = await lobby.command(ROOM, table, "lobby", take)
+                outcome = await lobby.command(ROOM, table, take)
                 assert isinstance(outcome, Accepted)
                 await asyncio.sleep(0.1)
             for table, player in zip(tables, players, strict=True):

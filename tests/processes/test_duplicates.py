@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from contracts.client import Client
+from contracts.client.patience import ANSWERED_S
 from contracts.codec import decode_commit
 from contracts.commands import AnyCommand, OpenTable
 from contracts.outcomes import Accepted, Outcome, Rejected
-from services.bots.client import TRIES_MAX, RoomClient
 from services.bots.games import config_of
 from services.bus.settings import Settings
 from services.command_line.proof import replay_log
@@ -22,26 +23,24 @@ EVERYTHING = ("table", "dealer", "rake", "settlement", "views")
 TABLES = tuple(f"T{number}" for number in range(20))
 
 
-class TwiceClient(RoomClient):
+class TwiceClient(Client):
     """Sends every command twice at the same moment; `answers` are by table, sender and id."""
 
     answers: dict[tuple[str, str, str], tuple[Outcome, ...]]
 
-    async def command(
-        self, room: str, table: str, name: str, command: AnyCommand, *, tries: int = TRIES_MAX
-    ) -> Outcome:
+    async def command(self, room: str, table: str, command: AnyCommand, *, within_s: float = ANSWERED_S) -> Outcome:
         """Gives the first answer."""
-        answers = await self.sent_twice(room, table, name, command, command, tries=tries)
-        self.__dict__.setdefault("answers", {})[table, name, command.id] = answers
+        answers = await self.sent_twice(room, table, command, command, within_s=within_s)
+        self.__dict__.setdefault("answers", {})[table, self.name, command.id] = answers
         return answers[0]
 
     async def sent_twice(
-        self, room: str, table: str, name: str, one: AnyCommand, other: AnyCommand, *, tries: int = TRIES_MAX
+        self, room: str, table: str, one: AnyCommand, other: AnyCommand, *, within_s: float = ANSWERED_S
     ) -> tuple[Outcome, Outcome]:
         """Sends two commands at the same moment and gives both answers."""
         send = super().command
         return await asyncio.gather(
-            send(room, table, name, one, tries=tries), send(room, table, name, other, tries=tries)
+            send(room, table, one, within_s=within_s), send(room, table, other, within_s=within_s)
         )
 
 
@@ -60,7 +59,7 @@ async def test_every_command_sent_twice_at_once_counts_once_and_is_answered_alik
         answered: dict[tuple[str, str, str], tuple[Outcome, ...]] = {}
         for client in clients:
             assert isinstance(client, TwiceClient)
-            answered |= client.answers
+            answered |= client.__dict__.get("answers", {})
         different = {command: pair for command, pair in answered.items() if not _alike(*pair)}
         assert different == {}
         causes = sum((await asyncio.gather(*(accepted(settings, plan.table) for plan in wanted))), Counter())
@@ -77,10 +76,10 @@ def _alike(one: Outcome, two: Outcome) -> bool:
 
 async def test_of_two_commands_under_one_id_one_is_accepted_and_the_other_told(tmp_path: Path) -> None:
     async with a_server(tmp_path) as settings, Fleet(settings, (EVERYTHING, EVERYTHING)):
-        lobby = await TwiceClient.open(settings, "lobby", "lobby")
+        lobby = await TwiceClient.of_file(settings.credentials_file, "lobby", "lobby", url=settings.nats_url)
         one, other = (OpenTable(id="open", config=config_of(game, None)) for game in ("nlhe", "plo"))
         for table in TABLES:
-            both = await lobby.sent_twice(ROOM, table, "lobby", one, other)
+            both = await lobby.sent_twice(ROOM, table, one, other)
             yes, no = sorted(both, key=lambda outcome: isinstance(outcome, Rejected))
             assert isinstance(yes, Accepted)
             assert isinstance(no, Rejected)

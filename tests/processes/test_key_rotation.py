@@ -12,6 +12,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from contracts.client import Client
 from contracts.codec import encode
 from contracts.commands import Act, PauseTable
 from contracts.data import Id
@@ -21,7 +22,6 @@ from contracts.events.table import HandEnded, HandVoided
 from contracts.outcomes import Accepted, Rejected
 from contracts.queries import HandKey, KeyQuery, PublicTable
 from contracts.subjects import query
-from services.bots.client import RoomClient
 from services.bots.table import Plan
 from services.bus import reader
 from services.bus.aggregates import TABLES
@@ -99,7 +99,7 @@ async def _events(log: Log, table: Id) -> list[AnyEvent]:
 class Curious:
     """An operator who asks for the keys of hands again and again, those in progress before all."""
 
-    def __init__(self, client: Mailbox, lobby: RoomClient, tables: Sequence[Id]) -> None:
+    def __init__(self, client: Mailbox, lobby: Client, tables: Sequence[Id]) -> None:
         self.answers: Counter[str] = Counter()
         self.given: dict[tuple[Id, int], HandKey] = {}
         self.enough = False
@@ -120,8 +120,8 @@ class Curious:
         """Asks for the hand in progress at each table, until it has asked enough."""
         while not self.enough:
             for table in self._tables:
-                picture = await self._lobby.table(ROOM, table, "lobby")
-                if picture is not None and picture.hand:
+                picture = await self._lobby.table(ROOM, table)
+                if isinstance(picture, PublicTable) and picture.hand:
                     await self.ask(table, picture.hand)
             await asyncio.sleep(0.01)
 
@@ -202,9 +202,9 @@ async def _is_well(port: int) -> bool:
     return code == 200
 
 
-async def _play_on(lobby: RoomClient, players: RoomClient, held: PublicTable) -> None:
+async def _play_on(lobby: Client, players: Client, held: PublicTable) -> None:
     """Plays the hand on that began under the first key: call, check, and the flop comes from the same deck."""
-    assert isinstance(await lobby.command(ROOM, HOLD, "lobby", PauseTable(id="pause", hand=1)), Accepted)
+    assert isinstance(await lobby.command(ROOM, HOLD, PauseTable(id="pause", hand=1)), Accepted)
     for number, action in enumerate(("call", "check", "fold")):
         picture = await seen(lobby, HOLD, lambda now: now.turn_number is not None and now.n > held.n)
         assert picture.turn is not None
@@ -212,7 +212,7 @@ async def _play_on(lobby: RoomClient, players: RoomClient, held: PublicTable) ->
         seat = picture.turn.seat
         player = next(each.player for each in picture.seats if each.seat == seat)
         act = Act(id=f"act-{number}", hand=1, turn=picture.turn_number, action=action)  # type: ignore[arg-type]
-        assert isinstance(await players.command(ROOM, HOLD, player, act), Accepted)
+        assert isinstance(await players.named(player).command(ROOM, HOLD, act), Accepted)
     over = await seen(lobby, HOLD, lambda now: not now.in_hand)
     assert over.hand == 1
 

@@ -33,7 +33,7 @@ async def test_a_room_plays_on_while_a_process_is_killed_every_second(tmp_path: 
             tables, clients = await play(settings, wanted)
         found = await proofs(settings, [plan.table for plan in wanted])
         measured(
-            f"{len(fleet.kills)} kills, {sum(client.retries for client in clients)} retries, "
+            f"{len(fleet.kills)} kills, {sum(client.post.again for client in clients)} retries, "
             f"slowest start {fleet.slowest_start_s():.2f} s, longest wait {longest(found, tables)}, "
             f"of which {starved.longest_s:.2f} s at most for a processor",
         )

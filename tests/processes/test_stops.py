@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from contracts.client import Client
 from contracts.commands import Act, OpenTable, PauseTable, TakeSeat
 from contracts.games import Options
 from contracts.outcomes import Accepted
 from contracts.queries import PublicTable
-from services.bots.client import RoomClient
 from services.bots.games import config_of
 from tests.processes.fleet import Fleet
 from tests.processes.playing import (
@@ -43,7 +43,7 @@ async def test_processes_are_replaced_one_after_another_while_bots_play(tmp_path
         longest = longest_silence(found)
         measured(
             f"longest wait {longest.silence_s:.2f} s after {longest.after}, "
-            f"{sum(client.retries for client in clients)} retries, slowest start {fleet.slowest_start_s():.2f} s",
+            f"{sum(client.post.again for client in clients)} retries, slowest start {fleet.slowest_start_s():.2f} s",
         )
         played_and_sound(found, wanted)
         assert codes == [0, 0]
@@ -77,7 +77,7 @@ async def test_fifty_hands_go_on_after_everything_stopped_in_their_midst(tmp_pat
         assert fleet.alarms() == []
 
 
-async def deal(lobby: RoomClient, table: str) -> PublicTable:
+async def deal(lobby: Client, table: str) -> PublicTable:
     """Opens a table for two, and returns when the first of them has to act."""
     commands = (
         OpenTable(id="open", config=replace(config_of("nlhe", None), options=Options(act_ms=600_000))),
@@ -85,26 +85,26 @@ async def deal(lobby: RoomClient, table: str) -> PublicTable:
         TakeSeat(id="P2", player="P2", buy_in=2_000),
     )
     for command in commands:
-        assert isinstance(await lobby.command(ROOM, table, "lobby", command), Accepted)
+        assert isinstance(await lobby.command(ROOM, table, command), Accepted)
     return await seen(lobby, table, lambda picture: picture.turn_number is not None)
 
 
-async def _fold_and_pause(lobby: RoomClient, players: RoomClient, picture: PublicTable) -> None:
+async def _fold_and_pause(lobby: Client, players: Client, picture: PublicTable) -> None:
     """Plays the hand that was in progress to its end."""
     assert picture.turn is not None
     assert picture.turn_number is not None
     table, player = picture.table, next(each.player for each in picture.seats if each.seat == picture.turn.seat)
     fold = Act(id="fold", hand=1, turn=picture.turn_number, action="fold")
-    assert isinstance(await lobby.command(ROOM, table, "lobby", PauseTable(id="pause", hand=1)), Accepted)
-    assert isinstance(await players.command(ROOM, table, player, fold), Accepted)
+    assert isinstance(await lobby.command(ROOM, table, PauseTable(id="pause", hand=1)), Accepted)
+    assert isinstance(await players.named(player).command(ROOM, table, fold), Accepted)
     await seen(lobby, table, lambda picture: not picture.in_hand)
 
 
-async def seen(lobby: RoomClient, table: str, wanted: Callable[[PublicTable], bool]) -> PublicTable:
+async def seen(lobby: Client, table: str, wanted: Callable[[PublicTable], bool]) -> PublicTable:
     """Asks for the picture of a table until it is as wanted."""
     async with asyncio.timeout(20):
         while True:
-            picture = await lobby.table(ROOM, table, "lobby")
-            if picture is not None and wanted(picture):
+            picture = await lobby.table(ROOM, table)
+            if isinstance(picture, PublicTable) and wanted(picture):
                 return picture
             await asyncio.sleep(0.01)

@@ -254,10 +254,11 @@ async def test_a_table_that_is_played_fast_is_caught_but_for_the_one_hand_that_i
         seen: list[int] = []
 
         async def answer(message: Msg) -> None:
-            hand = msgspec.json.decode(message.data).get("hand", 0)
+            sent = msgspec.json.decode(message.data)
+            hand = sent.get("hand", 0)
             seen.append(hand)
             stale = Rejected(code="stale", message="too late", allowed=Allowed(hand=9))
-            said = Accepted(id="p", n=7, head="0" * 64) if hand == 9 else stale
+            said = Accepted(id=sent["id"], n=7, head="0" * 64) if hand == 9 else stale
             await table.client.publish(message.reply, encode(said))
 
         await table.client.subscribe(f"command.{ROOM}.T1.operator.operator", cb=answer)
@@ -285,7 +286,7 @@ def test_the_rake_of_a_demo_is_the_rake_that_the_demo_counted(
 async def test_who_gets_no_answer_is_told_how_to_send_the_same_again(
     tmp_path: Path, croupier: Callable[[Settings], Croupier], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asking, "TRIES_MAX", 1)
+    monkeypatch.setattr(asking, "ANSWERED_S", 0.5)
     async with a_room(tmp_path, ("views",)) as house:
         run = croupier(house.settings)
         ran = await run("pause", "T1", "--id", "p")

@@ -20,7 +20,7 @@ async def test_whoever_asks_a_service_that_has_just_started_finds_it(tmp_path: P
     async with a_server(tmp_path) as settings, people(settings) as (lobby, _):
         for _ in range(STARTS):
             async with room(settings, ("table",)):
-                answer = await lobby.command(ROOM, "T1", "lobby", PauseTable(id="1"))
+                answer = await lobby.command(ROOM, "T1", PauseTable(id="1"))
                 assert isinstance(answer, Rejected)
                 assert answer.code == "unknown_table"
-        assert lobby.retries == 0
+        assert lobby.post.again == 0
