@@ -9,6 +9,7 @@ CREDENTIALS is the lobby's, and each player comes with the own credentials.
 
 import asyncio
 import json
+import logging
 import os
 import ssl
 import sys
@@ -112,4 +113,5 @@ if __name__ == "__main__":
     credentials, table, user, *creds = [*sys.argv[1:], *("", f"python-{os.getpid()}", "lobby")[len(sys.argv) - 1 :]]
     if not credentials or len(creds) not in (0, 2):
         sys.exit(__doc__)
+    logging.getLogger("asyncio").setLevel(logging.ERROR)  # it warns of every TLS connection that ends
     asyncio.run(main(Path(credentials), table, user, [Path(each) for each in creds]))
