@@ -26,6 +26,9 @@ from services.bus.measures import Appended, Heard, Measures
 
 UNREADABLE: Final = "unreadable"
 """In place of a kind of command, of one that cannot be read."""
+CURRENCIES_MAX: Final = 32
+"""So many currencies have series of their own."""
+OTHER: Final = "other"
 DEBTS: Final = ("at_once", "deadline")
 KINDS_SENT: Final = {
     "_INBOX": "answer",
@@ -113,6 +116,7 @@ class Metrics:
     def __init__(self) -> None:
         self.registry = CollectorRegistry(auto_describe=False)
         self.instruments = Instruments(self.registry)
+        self._currencies: set[str] = set()
         self.waiting: dict[str, Callable[[], int]] = {}
         ProcessCollector(registry=self.registry)
         PlatformCollector(registry=self.registry)
@@ -125,6 +129,14 @@ class Metrics:
     def heard(self, log: str) -> "LogMetrics":
         """What the fold of one kind of log tells; `log` is `table` or `ledger`."""
         return LogMetrics(log, self)
+
+    def money_of(self, table: Table) -> tuple[str, str]:
+        """The kind and the currency of a table's chips: a lobby may open tables of any, and there are not so many."""
+        config = table.config
+        assert config is not None  # a hand is played
+        if len(self._currencies) < CURRENCIES_MAX:
+            self._currencies.add(config.currency)
+        return config.money, config.currency if config.currency in self._currencies else OTHER
 
     def page(self) -> Page:
         """All of them in Prometheus' text format."""
@@ -192,9 +204,9 @@ class ServiceMetrics(Measures):
                 self._count.hands_ended.add(table.room)
             case HandVoided(rake_returned=returned):
                 self._count.hands_voided.add(table.room)
-                self._count.rake_returned.add(table.room, *_money_of(table), amount=sum(returned))
+                self._count.rake_returned.add(table.room, *self._metrics.money_of(table), amount=sum(returned))
             case RakeTaken(total=total):
-                self._count.rake.add(table.room, *_money_of(table), amount=total)
+                self._count.rake.add(table.room, *self._metrics.money_of(table), amount=total)
             case _:
                 pass
 
@@ -216,7 +228,7 @@ class ServiceMetrics(Measures):
         if root == "view":  # a table or a player may be called anything: `player`, `public`
             kind = "public_view" if len(parts) == VIEW_PARTS else "player_view"
         else:
-            kind = KINDS_SENT.get(root, "other")
+            kind = KINDS_SENT.get(root, OTHER)
         self._count.sent.add(self.service, kind)
 
 
@@ -268,9 +280,3 @@ def tag_of(command: object) -> str:
     """The kind of a command; None is one that cannot be read."""
     config = getattr(command, "__struct_config__", None)
     return str(config.tag) if config is not None else UNREADABLE
-
-
-def _money_of(table: Table) -> tuple[str, str]:
-    config = table.config
-    assert config is not None  # a hand is played
-    return config.money, config.currency

@@ -26,7 +26,7 @@ from services.bus.families import BOUNDS_S, FAMILIES
 from services.bus.follower import Follower
 from services.bus.measures import Appended, Stopwatch
 from services.bus.memory import MemoryLog
-from services.bus.metrics import Metrics
+from services.bus.metrics import CURRENCIES_MAX, Metrics
 from services.bus.process import Process
 from services.bus.settings import Settings
 from tests.services.room import CONFIG
@@ -78,6 +78,18 @@ def test_the_rake_of_a_cancelled_hand_is_taken_and_returned() -> None:
     assert shown(metrics, "croupier_rake_returned_chips_total") == {("USD", "real", "main"): 45}
     assert shown(metrics, "croupier_hands_voided_total") == {("main",): 1}
     assert shown(metrics, "croupier_hands_ended_total") == {("main",): 1}
+
+
+def test_a_lobby_cannot_make_series_without_end() -> None:
+    """Tables may be opened in any currency: what comes after the first ones is added up."""
+    metrics = Metrics()
+    for n in range(2 * CURRENCIES_MAX):
+        letters = chr(ord("A") + n // 26) + chr(ord("A") + n % 26)
+        metrics.of("rake").appended(stored(RAKE, of=table("real", f"X{letters}")))
+    found = shown(metrics, "croupier_rake_chips_total")
+    assert len(found) == CURRENCIES_MAX + 1
+    assert found["other", "real", "main"] == 45 * CURRENCIES_MAX
+    assert sum(found.values()) == 45 * 2 * CURRENCIES_MAX
 
 
 def test_a_commit_of_a_ledger_is_counted_in_the_house_and_plays_no_hand() -> None:
