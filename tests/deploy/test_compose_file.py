@@ -70,6 +70,14 @@ def test_a_service_sees_its_own_part_of_the_house_and_no_other(services: dict[st
     assert {name for name, service in services.items() if service.get("network_mode") == "none"} == WHOLE
 
 
+def test_the_image_is_built_once_and_never_looked_for_in_a_registry(services: dict[str, Any]) -> None:
+    """Whoever had the name there could put anything into the room."""
+    ours = {name: service for name, service in services.items() if name not in SERVERS}
+    assert {name for name, service in ours.items() if "build" in service} == {"house"}
+    policies = {name: service["pull_policy"] for name, service in ours.items()}
+    assert policies == {name: "build" if name == "house" else "never" for name in ours}
+
+
 def test_what_runs_is_restarted_and_asked_how_it_is(services: dict[str, Any]) -> None:
     for name, service in services.items():
         if name in ONCE | TOOLS:
