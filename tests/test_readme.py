@@ -14,8 +14,9 @@ from contracts.commands import COMMAND_BYTES_MAX, Act
 from contracts.games import Options
 from contracts.outcomes import Accepted, Code
 from contracts.queries import LogQuery
+from contracts.subjects import ActorKind
 from services.bus import gate, waiting
-from services.bus.accounts import GUEST_PAYLOAD_BYTES_MAX, GUEST_SUBSCRIPTIONS_MAX
+from services.bus.accounts import GUEST_PAYLOAD_BYTES_MAX, GUEST_SUBSCRIPTIONS_MAX, permissions
 from services.bus.desk import HOLD_S
 from services.bus.settings import Settings
 from services.cashier.intake import KINDS
@@ -155,3 +156,20 @@ def test_the_readme_names_every_operators_command() -> None:
     assert {command.split()[1] for command in COMMANDS} >= {
         *(name for name, module in ELSEWHERE.items() if module.partition(":")[0] in OPERATORS),
     }
+
+
+@pytest.mark.parametrize("kind", ["player", "lobby", "operator"])
+def test_who_may_do_what_is_what_the_server_is_told(kind: ActorKind) -> None:
+    article = "an" if kind == "operator" else "a"
+    (row,) = re.findall(rf"^\| {article} {kind} \|(.*)\|$", README, re.MULTILINE)
+    _, sends, listens = row.split(" | ")
+    rights = permissions(kind, "NAME")
+    assert set(re.findall(r"`([^`]+)`", sends)) == set(rights["publish"])
+    assert {*re.findall(r"`([^`]+)`", listens), "_INBOX.NAME.>"} == set(rights["subscribe"])
+    assert "`_INBOX.NAME.>`" in README
+
+
+def test_the_limits_of_guests_are_told() -> None:
+    whole = README.replace("\n", " ")
+    assert f"a message of more than {GUEST_PAYLOAD_BYTES_MAX // 1024} KB" in whole
+    assert f"a connection's {GUEST_SUBSCRIPTIONS_MAX + 1}th subscription" in whole
