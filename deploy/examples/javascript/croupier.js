@@ -92,9 +92,7 @@ export class Table {
   n = 0; // the last commit of which everything is known
   hand = 0; // commands name it
   turn = null; // whose decision is open, with the whole legal range, and `number` for the command
-  players = new Map(); // by seat
   deck = []; // the hashes of the 52 positions, published before a card was dealt
-  #waiting = null; // the turn that opens once cards are dealt
 
   constructor(client, room, table, kind) {
     Object.assign(this, { client, room, table, kind });
@@ -110,8 +108,8 @@ export class Table {
     for await (const message of views) {
       const view = message.json();
       if (view.type !== "public" || view.room !== this.room || view.table !== this.table) continue; // not a view of it
-      if (view.n <= this.n) continue; // it is in the picture that was asked for
-      if (view.previous === this.n) {
+      if (view.n <= this.n) continue; // it came twice, or is in the picture that was asked for
+      if (view.previous <= this.n) {
         this.#take(view);
         yield view;
       } else {
@@ -126,45 +124,20 @@ export class Table {
     for (;;) {
       const picture = await this.client.query("table", this.room, this.table, this.kind);
       if (picture.n >= n) {
-        this.n = picture.n;
-        this.hand = picture.hand;
-        this.players = new Map(picture.seats.map(({ seat, player }) => [seat, player]));
-        this.turn = picture.turn_number ? { ...picture.turn, number: picture.turn_number } : null;
-        this.#waiting = picture.turn_number ? null : (picture.turn ?? null);
+        this.deck = picture.deck ?? [];
+        this.#take(picture);
         return picture;
       }
     }
   }
 
-  #take(view) {
-    this.n = view.n;
-    this.hand = view.hand;
-    for (const event of view.events ?? []) {
-      switch (event.type) {
-        case "player_seated":
-          this.players.set(event.record.seat, event.record.player);
-          break;
-        case "player_left":
-          this.players.delete(event.seat);
-          break;
-        case "deck_shuffled":
-          this.deck = event.hashes;
-          break;
-        case "hand_started":
-        case "street_closed":
-          this.turn = null;
-          this.#waiting = event.turn ?? null;
-          break;
-        case "hole_cards_dealt":
-        case "board_dealt":
-          this.turn = this.#waiting && { ...this.#waiting, number: view.n };
-          this.#waiting = null;
-          break;
-        case "action_taken":
-          this.turn = event.turn && { ...event.turn, number: view.n };
-          break;
-        default: // a newer release may say more: what is not known is passed over
-      }
+  /** What a view and the whole picture both say. Events of types that are not known here are passed over. */
+  #take({ n, hand, turn, turn_number: number, events = [] }) {
+    this.n = n;
+    this.hand = hand;
+    this.turn = number ? { ...turn, number } : null;
+    for (const event of events) {
+      if (event.type === "deck_shuffled") this.deck = event.hashes;
     }
   }
 }

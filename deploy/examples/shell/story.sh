@@ -119,7 +119,7 @@ command_as() { # KIND NAME COMMAND
 
 seen=0 # the last commit of which everything is known
 hand=0 # the hand that this client has seen; commands name it
-turn=0 # the number of the turn that was opened last, and whose it is
+turn=0 # the number of the turn that is open, and whose it is
 turn_seat=0
 
 # The next public view, in VIEW.
@@ -137,21 +137,17 @@ next_view() {
 # Takes one public view in; if one before it is missing, asks for the whole table instead.
 follow() {
   next_view
-  (($(field n "$VIEW") > seen)) || return 0 # it is in the picture that was asked for
-  if (($(field previous "$VIEW") == seen)); then
+  (($(field n "$VIEW") > seen)) || return 0 # it came twice, or is in the picture that was asked for
+  if (($(field previous "$VIEW") <= seen)); then
     printf 'view %s: %s\n' "$(field n "$VIEW")" \
       "$(grep -oE '\{"type":"[a-z_]+"' <<<"${VIEW#*\"events\"}" | cut -d'"' -f4 | paste -sd' ')"
-    take_view
   else
     printf 'view %s follows %s, and the last one here was %s: a gap\n' \
       "$(field n "$VIEW")" "$(field previous "$VIEW")" "$seen"
     ask_for_table "$(field n "$VIEW")"
     printf 'the whole table after commit %s: pot %s\n' "$(field n "$VIEW")" "$(field pot "$VIEW")"
-    turn=$(field turn_number "$VIEW")
-    turn_seat=$(seat_of_turn)
   fi
-  seen=$(field n "$VIEW")
-  hand=$(field hand "$VIEW")
+  take_view
 }
 
 # The whole table as it was at a commit or later, in VIEW: what answers may be behind what was seen.
@@ -163,13 +159,14 @@ ask_for_table() { # COMMIT
   done
 }
 
-# What a view says about the turn. Events of types that this script does not know are passed over.
+# What a view and the whole table both say. Events of types that this script does not know are passed over.
 take_view() {
-  case $VIEW in
-    *'"type":"hand_started"'* | *'"type":"street_closed"'*) turn_seat=$(seat_of_turn) ;; # opens once cards are dealt
-    *'"type":"hole_cards_dealt"'* | *'"type":"board_dealt"'*) turn=$(field n "$VIEW") ;;
-    *'"turn":{'*) turn=$(field n "$VIEW") turn_seat=$(seat_of_turn) ;;
-  esac
+  seen=$(field n "$VIEW")
+  hand=$(field hand "$VIEW")
+  if [[ $VIEW == *'"turn_number":'* ]]; then
+    turn=$(field turn_number "$VIEW")
+    turn_seat=$(seat_of_turn)
+  fi
 }
 
 seat_of_turn() {
