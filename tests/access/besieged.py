@@ -1,0 +1,271 @@
+"""A deployed house in which a hand is being played, people who attack it, and all by which it is seen what they did."""
+
+import asyncio
+import contextlib
+import json
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import nats
+import nats.errors
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.js.errors import NotFoundError
+
+from contracts.account_commands import Deposit, OpenAccount
+from contracts.codec import decode_outcome, encode
+from contracts.commands import OpenTable, SitOut, TakeSeat
+from contracts.outcomes import Accepted, Outcome
+from services.access.admitting import admit
+from services.bus.accounts import inbox_prefix
+from services.bus.connection import settle
+from services.bus.credentials import Credentials
+from services.command_line.serve import make_streams
+from tests.access.house import DeployedHouse, deployed_house
+from tests.access.serving import SERVING
+from tests.processes.playing import ROOM
+from tests.services.room import CONFIG
+
+type Role = Literal[
+    "player", "lobby", "operator", "table", "dealer", "rake", "settlement", "cashier", "views", "replay", "doorman"
+]
+
+GUESTS: Final[tuple[Role, ...]] = ("player", "lobby", "operator")
+WRITERS: Final[tuple[Role, ...]] = ("table", "dealer", "rake", "settlement")
+SERVICES: Final[tuple[Role, ...]] = (*WRITERS, "cashier", "views", "replay", "doorman")
+ROLES: Final[tuple[Role, ...]] = (*GUESTS, *SERVICES)
+
+NAMES: Final = {"player": "P7", "lobby": "L1", "operator": "ann"}
+"""Who attacks; P8, L2 and bob are whom they attack."""
+TABLE: Final = "T1"
+LEDGER: Final = "real-USD"
+ANSWER_S: Final = 10.0
+
+
+class Attacker:
+    """One connection, and what the server said against it."""
+
+    def __init__(self, role: Role, name: str) -> None:
+        self.role = role
+        self.name = name
+        self.errors: list[str] = []
+        self.closed = asyncio.Event()
+        self.client: Client
+
+    async def on_error(self, error: Exception) -> None:
+        self.errors.append(str(error).lower())
+
+    async def on_closed(self) -> None:
+        self.closed.set()
+
+    def options(self) -> dict[str, Any]:
+        """What any connection of an attacker has."""
+        return {
+            "error_cb": self.on_error,
+            "closed_cb": self.on_closed,
+            "inbox_prefix": inbox_prefix(self.name),
+            "allow_reconnect": False,
+        }
+
+    async def publish(self, subject: str, body: bytes, reply: str = "", headers: dict[str, str] | None = None) -> None:
+        """Publishes whatever it is."""
+        await self.client.publish(subject, body, reply, headers)
+
+    async def settled(self) -> list[str]:
+        """What the server said against it so far, once it has dealt with everything."""
+        await settle(self.client)
+        said, self.errors = self.errors, []
+        return said
+
+    async def answered(self, subject: str, body: bytes = b"{}") -> str | None:
+        """What somebody answers; None where there is nobody, or where the server says that there is no such thing."""
+        try:
+            answer = await self.client.request(subject, body, timeout=1)
+        except nats.errors.NoRespondersError:
+            return None
+        except nats.errors.TimeoutError:
+            return "somebody listens"
+        with contextlib.suppress(ValueError, KeyError, TypeError):
+            if json.loads(answer.data)["error"]["err_code"] == 10039:  # JetStream is not for this account
+                return None
+        return answer.data.decode(errors="replace")[:200]
+
+
+class Besieged:
+    """The house. Made by `besieged_house`."""
+
+    def __init__(self, deployed: DeployedHouse) -> None:
+        self.deployed = deployed
+
+    def _credentials(self, role: Role, name: str) -> tuple[Credentials, str]:
+        place = {"lobby": f"lobbies/{name}", "operator": f"operators/{name}"}.get(role, role)
+        return Credentials.read(self.deployed.house.folder / place / "credentials.json"), name
+
+    @asynccontextmanager
+    async def attacker(self, role: Role, name: str | None = None) -> AsyncIterator[Attacker]:
+        """Somebody who is let in."""
+        named = Attacker(role, name or NAMES.get(role, role))
+        if role == "player":
+            named.client = await self.deployed.player(named.name, **named.options())
+        else:
+            credentials, user = self._credentials(role, named.name)
+            named.client = await nats.connect(
+                self.deployed.url, **credentials.proof(user), **credentials.tls(), **named.options()
+            )
+        await named.client.flush()
+        try:
+            yield named
+        finally:
+            await named.client.close()
+
+    @asynccontextmanager
+    async def deploy(self) -> AsyncIterator[Client]:
+        """The owner of the streams."""
+        credentials = self.deployed.credentials("deploy")
+        client = await nats.connect(self.deployed.url, **credentials.proof("deploy"), **credentials.tls())
+        try:
+            yield client
+        finally:
+            await client.close()
+
+    async def everything(self) -> dict[str, str]:
+        """Every message of every stream by a hash, and how each stream is: what must be the same afterwards."""
+        found: dict[str, str] = {}
+        async with self.deploy() as client:
+            context = client.jetstream()
+            for info in await context.streams_info():
+                name, state = str(info.config.name), info.state
+                settings = sha256(json.dumps(info.config.as_dict(), sort_keys=True, default=str).encode()).hexdigest()
+                found[name] = (
+                    f"{settings[:8]} {state.messages} {state.first_seq} {state.last_seq} {state.consumer_count}"
+                )
+                for sequence in range(max(state.first_seq, 1), state.last_seq + 1):
+                    with contextlib.suppress(NotFoundError):
+                        message = await context.get_msg(name, seq=sequence)
+                        whole = f"{message.subject} {message.headers} ".encode() + (message.data or b"")
+                        found[f"{name} {sequence}"] = f"{message.subject} {sha256(whole).hexdigest()[:16]}"
+        return found
+
+    @asynccontextmanager
+    async def unharmed(self) -> AsyncIterator[None]:
+        """Fails unless all that is stored is the same afterwards, and others are served."""
+        before = await self.everything()
+        yield
+        after = await self.everything()
+        assert _changes(before, after) == []
+        await self.serves()
+
+    async def serves(self) -> None:
+        """Fails unless another player is answered at once."""
+        async with self.attacker("player", "P8") as other:
+            began = asyncio.get_running_loop().time()
+            answer = await other.client.request(f"query.cards.{ROOM}.{TABLE}.player.P8", b"{}", timeout=ANSWER_S)
+            assert json.loads(answer.data)["player"] == "P8"
+            assert asyncio.get_running_loop().time() - began < 2.0
+
+
+def _changes(before: dict[str, str], after: dict[str, str]) -> list[str]:
+    return [
+        f"{what}: {before.get(what)} -> {after.get(what)}"
+        for what in sorted({*before, *after})
+        if before.get(what) != after.get(what)
+    ]
+
+
+class Victims:
+    """Others who are connected, and what arrived at them."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[str, str, bytes]] = []
+
+    async def listen(self, client: Client, who: str, subjects: Sequence[str]) -> None:
+        """Notes what arrives on all that somebody may hear."""
+
+        async def take(message: Msg) -> None:
+            self.seen.append((who, message.subject, message.data))
+
+        for subject in subjects:
+            await client.subscribe(subject, cb=take)
+        await settle(client)
+
+
+@asynccontextmanager
+async def victims(house: Besieged) -> AsyncIterator[Victims]:
+    """Another player, another lobby and another operator, who hear all that they may."""
+    found = Victims()
+    async with (
+        house.attacker("player", "P8") as player,
+        house.attacker("lobby", "L2") as lobby,
+        house.attacker("operator", "bob") as operator,
+    ):
+        await found.listen(
+            player.client,
+            "P8",
+            ("view.*.*.public", "view.*.*.player.P8", "account.P8", "_INBOX.P8.>"),
+        )
+        await found.listen(lobby.client, "L2", ("view.*.*.public", "_INBOX.L2.>"))
+        await found.listen(operator.client, "bob", ("view.*.*.public", "_INBOX.bob.>"))
+        yield found
+        for each in (player, lobby, operator):
+            assert await each.settled() == []
+
+
+async def _stage(house: Besieged) -> None:
+    """A table with a hand in progress, an account with money, and something that was refused of each kind."""
+    async with house.attacker("lobby") as lobby:
+
+        async def ask(subject: str, command: Any) -> Outcome:
+            return decode_outcome((await lobby.client.request(subject, encode(command), timeout=ANSWER_S)).data)
+
+        table, ledger = f"command.{ROOM}.{TABLE}.lobby.L1", f"cashier.house.{LEDGER}.lobby.L1"
+        for command in (
+            OpenTable(id="open", config=CONFIG),
+            *(TakeSeat(id=f"seat-{player}", player=player, buy_in=2_000) for player in ("P7", "P8", "P9")),
+        ):
+            assert isinstance(await ask(table, command), Accepted)
+        for account in (
+            OpenAccount(id="a", made=datetime.now(UTC), player="P8"),
+            Deposit(id="d", made=datetime.now(UTC), player="P8", amount=500, reference="p"),
+        ):
+            assert isinstance(await ask(ledger, account), Accepted)
+        assert not isinstance(await ask(table, TakeSeat(id="again", player="P9", buy_in=1)), Accepted)
+        assert not isinstance(await ask(table, SitOut(id="not-a-lobbys")), Accepted)
+    last: dict[str, str] = {}
+    async with asyncio.timeout(30):  # until nothing follows any more: the heads are published within a second
+        while True:
+            now = await house.everything()
+            if now == last and any("hole_cards_dealt" in each for each in now.values()):
+                return
+            last = now
+            await asyncio.sleep(1.5)
+
+
+@contextmanager
+def besieged_house(folder: Path) -> Iterator[Besieged]:
+    """A house whose services all run, in a process of their own."""
+    with deployed_house(folder) as deployed:
+        for name in ("ann", "bob"):
+            admit(deployed.house, "operator", name)
+        for name in ("L1", "L2"):
+            admit(deployed.house, "lobby", name)
+        deployed.reload()
+        asyncio.run(make_streams(deployed.settings("deploy")))
+        command = (sys.executable, "-m", "tests.access.serving", deployed.url, str(deployed.house.folder))
+        with (folder / "services").open("wb") as said:
+            serving = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=said, stdin=subprocess.DEVNULL)
+        try:
+            assert serving.stdout is not None
+            line = serving.stdout.readline().decode().strip()
+            assert line == SERVING, (folder / "services").read_text()
+            house = Besieged(deployed)
+            asyncio.run(_stage(house))
+            yield house
+        finally:
+            serving.terminate()
+            serving.wait(30)
