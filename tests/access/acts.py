@@ -139,6 +139,43 @@ def may(role: Role, subject: str) -> bool:
     return any(fnmatchcase(subject, right) for right in RIGHTS[role])
 
 
-BODIES: Final = (b"{}", b"", json.dumps({"last_by_subj": f"table.{_T}.>"}).encode())
+_STREAM: Final = {"name": "EVIL", "subjects": ["evil.>"], "storage": "memory", "num_replicas": 1}
+_CONSUMER: Final = {"durable_name": "evil", "ack_policy": "none", "deliver_policy": "all"}
+_PUSHED: Final = {"ack_policy": "none", "deliver_policy": "all", "deliver_subject": "_INBOX.P8.pushed", "name": "evil"}
+FORGERY: Final = {"v": 1, "table": TABLE, "n": 9, "hand": 1, "by": "settlement", "events": []}
+
+
+def body_of(subject: str) -> bytes:
+    """What is sent with it: a good request to JetStream's API, or a forged commit."""
+    stream = next((name for name in STREAMS if subject.endswith(name)), "TABLES")
+    for part, body in (
+        ("STREAM.CREATE.EVIL", _STREAM),
+        ("STREAM.CREATE", {**_STREAM, "name": stream}),
+        ("STREAM.UPDATE", {**_STREAM, "name": stream, "max_msgs": 1}),
+        ("STREAM.SNAPSHOT", {"deliver_subject": "_INBOX.P8.snapshot"}),
+        ("STREAM.RESTORE", {"config": {**_STREAM, "name": stream}, "state": {}}),
+        ("CONSUMER.CREATE.TABLES.evil", {"stream_name": "TABLES", "config": {**_CONSUMER, "filter_subject": "fact.>"}}),
+        ("CONSUMER.CREATE", {"stream_name": stream, "config": _PUSHED}),
+        ("CONSUMER.DURABLE", {"stream_name": "TABLES", "config": _CONSUMER}),
+        ("CONSUMER.MSG.NEXT", {"batch": 10}),
+        ("MSG.DELETE", {"seq": 1, "no_erase": False}),
+        ("MSG.GET", {"seq": 1}),
+        ("DIRECT.GET.TABLES.table", b""),
+        ("DIRECT.GET", {"seq": 1}),
+        ("JS.API", {}),
+        ("log.", {}),
+    ):
+        if part in subject and subject.startswith(("$JS.API", "log.")):
+            return body if isinstance(body, bytes) else json.dumps(body).encode()
+    return json.dumps(FORGERY).encode()
+
+
+def hears(role: Role, subject: str) -> bool:
+    """Whether it is the right of a role to subscribe there: lobbies and operators see to everybody's money.
+
+    A server takes `account.>` for a part of `account.*`, which it is not; nothing lies deeper.
+    """
+    return role in ("lobby", "operator") and subject.startswith("account.")
+
 
 assert set(RIGHTS) == set(ROLES)
