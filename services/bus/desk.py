@@ -276,8 +276,9 @@ class Desk[S: State, C: Chained, E: Event, K: Caused]:
     def _refuse(
         self, subject: str, reply: str, body: bytes, arrived: Instant, address: CommandSubject, outcome: Rejected
     ) -> None:
-        refusal = as_kept(subject, arrived, body, outcome)
-        self.publish(subjects.refused(address.room, address.table, self.of.archive.roots), encode(refusal))
+        if (address.room, address.table) in self.loop.follower.replicas:  # anybody may name one that is not there
+            refusal = as_kept(subject, arrived, body, outcome)
+            self.publish(subjects.refused(address.room, address.table, self.of.archive.roots), encode(refusal))
         self.publish(reply, encode(outcome))
 
 

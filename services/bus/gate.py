@@ -29,7 +29,7 @@ WAITING_MAX: Final = 256
 PLAYER_WAITING_MAX: Final = 64
 """So many of one player: who floods is `busy`, and the others are served."""
 TOLD_S: Final = 1.0
-"""So often at most the log is told how many were turned away."""
+"""So often at most the log is told how many were turned away, or dropped."""
 BUSY: Final = encode(Rejected(code="busy", message="Too much is asked at once; send the same again."))
 
 type Handle = Callable[[Msg], Awaitable[Any]]
@@ -47,7 +47,7 @@ class Gate:
         self._waiting: deque[tuple[Msg, Handle]] = deque()
         self._of: Counter[str] = Counter()
         self._handling: asyncio.Task[None] | None = None
-        self._told_s = 0.0
+        self._told_s: dict[str, float] = {}
         self.turned_away = 0
         self.dropped = 0
 
@@ -77,8 +77,7 @@ class Gate:
         if self._stalled():
             return
         if not message.reply.startswith(REPLIES):
-            self.dropped += 1
-            logger.warning("request_dropped", subject=message.subject, **placed(message.subject), reply=message.reply)
+            self._drop(message)
             return
         player = player_of(message.subject)
         if len(self._waiting) >= WAITING_MAX or (player and self._of[player] >= PLAYER_WAITING_MAX):
@@ -110,12 +109,18 @@ class Gate:
     def _turn_away(self, message: Msg) -> None:
         self.turned_away += 1
         self._publish(message.reply, BUSY)
+        self._tell("requests_turned_away", message, in_all=self.turned_away)
+
+    def _drop(self, message: Msg) -> None:
+        self.dropped += 1
+        self._tell("request_dropped", message, reply=message.reply, in_all=self.dropped)
+
+    def _tell(self, event: str, message: Msg, **facts: str | int) -> None:
+        """Says so at most once a second: a flood must not become a flood of lines."""
         now = asyncio.get_running_loop().time()
-        if now - self._told_s >= TOLD_S:
-            self._told_s = now
-            logger.warning(
-                "requests_turned_away", subject=message.subject, **placed(message.subject), in_all=self.turned_away
-            )
+        if now - self._told_s.get(event, -TOLD_S) >= TOLD_S:
+            self._told_s[event] = now
+            logger.warning(event, subject=message.subject, **placed(message.subject), **facts)
 
 
 def player_of(subject: str) -> str:

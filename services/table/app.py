@@ -19,6 +19,7 @@ from services.bus.settings import Settings
 from services.table.decider import decide, holds, known, owes
 from services.table.intake import read_command
 from services.table.refusals import refused_events
+from services.table.senders import SENDERS
 
 ROLE = Role(TABLES, "table", owes, ("dealer.hole_cards_dealt", "dealer.board_dealt", "settlement.pots_awarded"))
 
@@ -35,7 +36,8 @@ RULES = Rules(
     holds=lambda table, cause: holds(table, cause.command),
     decide=decide,
     refused=refused_events,
-    opens=lambda cause: isinstance(cause.command, OpenTable),
+    # Of a table that players name nothing is kept: they may name any.
+    opens=lambda cause: isinstance(cause.command, OpenTable) and cause.actor.kind in SENDERS[OpenTable],
 )
 
 

@@ -27,8 +27,9 @@ from services.bus.accounts import inbox_prefix
 from services.bus.connection import settle
 from services.bus.credentials import Credentials
 from services.command_line.serve import make_streams
-from tests.access.house import DeployedHouse, deployed_house
+from tests.access.house import DeployedHouse, deployed_house, free_ports
 from tests.access.serving import SERVING
+from tests.faults.running import probe
 from tests.processes.playing import ROOM
 from tests.services.room import CONFIG
 
@@ -115,8 +116,20 @@ def _outcome(message: Msg) -> str:
 class Besieged:
     """The house. Made by `besieged_house`."""
 
-    def __init__(self, deployed: DeployedHouse) -> None:
+    def __init__(self, deployed: DeployedHouse, log: Path, port: int) -> None:
         self.deployed = deployed
+        self.log = log
+        self._port = port
+
+    def lines(self) -> int:
+        """How many lines the services have logged."""
+        return self.log.read_bytes().count(b"\n")
+
+    async def tables(self) -> int:
+        """How many tables the table service holds."""
+        code, said = await probe(self._port)
+        assert code == 200, said
+        return int(said["tables"])
 
     def _credentials(self, role: Role, name: str) -> tuple[Credentials, str]:
         place = {"lobby": f"lobbies/{name}", "operator": f"operators/{name}"}.get(role, role)
@@ -173,7 +186,8 @@ class Besieged:
         before = await self.everything()
         yield
         after = await self.everything()
-        assert _changes(before, after) == []
+        changed = _changes(before, after)
+        assert not changed, changed
         await self.serves()
 
     async def serves(self) -> None:
@@ -269,14 +283,15 @@ def besieged_house(folder: Path) -> Iterator[Besieged]:
             admit(deployed.house, "lobby", name)
         deployed.reload()
         asyncio.run(make_streams(deployed.settings("deploy")))
-        command = (sys.executable, "-m", "tests.access.serving", deployed.url, str(deployed.house.folder))
+        (port,) = free_ports(1)
+        command = (sys.executable, "-m", "tests.access.serving", deployed.url, str(deployed.house.folder), str(port))
         with (folder / "services").open("wb") as said:
             serving = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=said, stdin=subprocess.DEVNULL)
         try:
             assert serving.stdout is not None
             line = serving.stdout.readline().decode().strip()
             assert line == SERVING, (folder / "services").read_text()
-            house = Besieged(deployed)
+            house = Besieged(deployed, folder / "services", port)
             asyncio.run(_stage(house))
             yield house
         finally:

@@ -15,14 +15,18 @@ SERVICES: Final = ("doorman", "table", "dealer", "rake", "settlement", "cashier"
 SERVING: Final = "all serve"
 
 
-async def serve(url: str, house: Path) -> None:
-    """Serves until SIGTERM."""
+async def serve(url: str, house: Path, port: int) -> None:
+    """Serves until SIGTERM; the table service answers probes at the port."""
     over = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, over.set)
     async with AsyncExitStack() as stack:
         for user in SERVICES:
-            settings = Settings(nats_url=url, credentials_path=house / user / "credentials.json")
+            settings = Settings(
+                nats_url=url,
+                credentials_path=house / user / "credentials.json",
+                http_port=port if user == "table" else None,
+            )
             await stack.enter_async_context(room(settings, (user,)))
         sys.stdout.write(f"{SERVING}\n")
         sys.stdout.flush()
@@ -31,4 +35,4 @@ async def serve(url: str, house: Path) -> None:
 
 if __name__ == "__main__":
     logging.configure(Settings())
-    asyncio.run(serve(sys.argv[1], Path(sys.argv[2])))
+    asyncio.run(serve(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])))

@@ -1,0 +1,123 @@
+"""One guest sends far too much, in every way there is: others are served, and nothing grows without a bound."""
+
+import asyncio
+import contextlib
+import json
+import time
+from typing import Any, Final
+
+import nats.errors
+import pytest
+
+from contracts.codec import decode_outcome, encode
+from contracts.outcomes import Rejected
+from services.bus.accounts import GUEST_PAYLOAD_BYTES_MAX, GUEST_SUBSCRIPTIONS_MAX
+from tests.access.besieged import TABLE, Besieged
+from tests.processes.playing import ROOM
+from tests.services.room import CONFIG
+
+pytestmark = [pytest.mark.server, pytest.mark.xdist_group("access")]
+
+FLOOD: Final = 10_000
+CONNECTIONS: Final = 150
+SERVED_S_MAX: Final = 5.0
+"""So long another player may wait meanwhile, on a machine that does other things too."""
+COMMAND: Final = f"command.{ROOM}.{TABLE}.player.P7"
+QUESTION: Final = f"query.table.{ROOM}.{TABLE}.player.P7"
+
+
+async def others_are_served(besieged: Besieged) -> float:
+    """Has another player ask, and gives how long that took."""
+    began = time.monotonic()
+    await besieged.serves()
+    took_s = time.monotonic() - began
+    assert took_s < SERVED_S_MAX
+    return took_s
+
+
+@pytest.mark.parametrize("subject", [COMMAND, QUESTION, f"query.cards.{ROOM}.{TABLE}.player.P7"])
+@pytest.mark.parametrize("reply", ["answered", "unanswered"])
+async def test_ten_thousand_messages_harm_nobody_else(besieged: Besieged, subject: str, reply: str) -> None:
+    before = await besieged.everything()
+    lines = besieged.lines()
+    async with besieged.attacker("player") as flooder:
+        inbox = flooder.client.new_inbox() if reply == "answered" else ""
+        for number in range(FLOOD):
+            await flooder.publish(subject, b"{", inbox)
+            if number % 500 == 0:
+                await asyncio.sleep(0)
+        await others_are_served(besieged)
+        await flooder.settled()
+    after = await besieged.everything()
+    stored = [what for what in after if what not in before and " " in what]
+    assert {after[what].split()[0] for what in stored} <= {f"refused.{ROOM}.{TABLE}"}  # what was refused, and no more
+    assert len(stored) < FLOOD / 4
+    assert all(after[what] == before[what] for what in before if " " in what)
+    assert besieged.lines() - lines < 200
+
+
+async def test_tables_that_are_not_there_leave_nothing_behind(besieged: Besieged) -> None:
+    """A player may name any: of neither a good command nor a bad one is anything kept, and no table is begun."""
+    bodies: list[dict[str, Any]] = [
+        {"type": "open_table", "id": "open", "config": {}},
+        {"type": "act", "id": "fold", "hand": 1, "turn": 1, "action": "fold"},
+        {"type": "nothing"},
+    ]
+    config = json.loads(encode(CONFIG))
+    bodies.append({"type": "open_table", "id": "open", "config": config})
+    async with besieged.unharmed(), besieged.attacker("player") as player:
+        held = await besieged.tables()
+        for number in range(200):
+            for body in bodies:
+                subject = f"command.{ROOM}.none-{number}.player.P7"
+                answer = await player.client.request(subject, json.dumps(body).encode(), timeout=10)
+                assert isinstance(decode_outcome(answer.data), Rejected)
+        assert await besieged.tables() == held
+
+
+async def test_a_message_that_is_too_long_ends_the_connection_and_nothing_else(besieged: Besieged) -> None:
+    async with besieged.unharmed(), besieged.attacker("player") as player:
+        await player.publish(COMMAND, bytes(GUEST_PAYLOAD_BYTES_MAX + 1))
+        await asyncio.wait_for(player.closed.wait(), 10)
+
+
+async def test_a_command_that_is_too_long_is_refused_politely(besieged: Besieged) -> None:
+    async with besieged.attacker("player") as player:
+        answer = await player.client.request(COMMAND, bytes(70_000), timeout=10)
+        refused = decode_outcome(answer.data)
+        assert isinstance(refused, Rejected)
+        assert refused.code == "oversized"
+
+
+async def test_a_subject_that_is_too_long_ends_the_connection_and_nothing_else(besieged: Besieged) -> None:
+    async with besieged.unharmed(), besieged.attacker("player") as player:
+        await player.publish(f"command.{ROOM}.{'T' * 5_000}.player.P7", b"{}")
+        await asyncio.wait_for(player.closed.wait(), 10)
+
+
+async def test_so_many_subscriptions_has_a_guest_and_no_more(besieged: Besieged) -> None:
+    async with besieged.unharmed(), besieged.attacker("player") as player:
+        for number in range(3 * GUEST_SUBSCRIPTIONS_MAX):
+            await player.client.subscribe(f"view.{ROOM}.T{number}.public")
+        with contextlib.suppress(nats.errors.Error):
+            await player.settled()
+        held = [int(each["subscriptions"]) for each in besieged.deployed.connections()]
+        assert max(held) <= GUEST_SUBSCRIPTIONS_MAX
+        await others_are_served(besieged)
+    assert "maximum subscriptions exceeded" in besieged.deployed.said()
+
+
+async def test_one_credential_cannot_keep_others_out_by_many_connections(besieged: Besieged) -> None:
+    """While one player opens connections as fast as it goes, others come in and are served."""
+    opened = []
+    async with besieged.unharmed():
+        try:
+            creds = besieged.deployed.credential("P7")
+            for _ in range(CONNECTIONS // 10):
+                ten = (besieged.deployed.player("P7", creds) for _ in range(10))
+                opened += await asyncio.gather(*ten, return_exceptions=True)
+            await others_are_served(besieged)
+        finally:
+            for client in opened:
+                if not isinstance(client, BaseException):
+                    await client.close()
