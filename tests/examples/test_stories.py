@@ -5,10 +5,16 @@ import re
 import subprocess
 import sys
 from collections.abc import AsyncIterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from nats.aio.msg import Msg
 
+from contracts.codec import encode
+from contracts.outcomes import Accepted, Rejected
+from services.bus.connection import Line, connect
+from services.bus.server import EmbeddedServer
 from services.bus.settings import Settings
 from services.command_line import commands
 from services.command_line.serve import SERVICES, make_streams, room
@@ -36,6 +42,15 @@ try {
 await ann.close();
 """
 """Ann tries to leave the table for bob."""
+
+UNTIL_ANSWERED = """
+const [folder, room] = process.argv.slice(1);
+const { Client } = await import(`${folder}/croupier.js`);
+const lobby = await Client.with(`${room}/credentials.json`, "lobby");
+const { type, n } = await lobby.command("main", "T1", "lobby", { type: "resume_table", id: "x" });
+console.log(type, n);
+await lobby.close();
+"""
 
 
 @pytest.fixture
@@ -84,6 +99,28 @@ async def test_python_tells_the_story(credentials: Path) -> None:
 
 async def test_javascript_tells_the_story(credentials: Path, javascript: Path) -> None:
     assert_the_story(await told("node", javascript / "story.js", credentials, "T1"))
+
+
+async def test_javascript_sends_the_same_bytes_until_they_are_answered(tmp_path: Path, javascript: Path) -> None:
+    """No answer, and `busy`, which is none: again, after half a second and then every second."""
+    async with EmbeddedServer(tmp_path) as server:
+        table = await connect(Settings(), server.credentials, Line("table"))
+        loop, came = asyncio.get_running_loop(), list[tuple[float, bytes]]()
+
+        async def answer(message: Msg) -> None:
+            came.append((loop.time(), message.data))
+            answers = (b"", encode(Rejected(code="busy", message="")), encode(Accepted(id="x", n=7, head="0" * 64)))
+            if answers[len(came) - 1]:
+                await message.respond(answers[len(came) - 1])
+
+        await table.subscribe("command.*.*.lobby.*", cb=answer)
+        await table.flush()
+        printed = await told("node", "--input-type=module", "-e", UNTIL_ANSWERED, javascript, tmp_path)
+        await table.close()
+    assert printed == "accepted 7\n"
+    assert {body for _, body in came} == {b'{"type":"resume_table","id":"x"}'}
+    waited = [later - earlier for (earlier, _), (later, _) in pairwise(came)]
+    assert [wait >= least for wait, least in zip(waited, (0.45, 0.95), strict=True)] == [True, True]
 
 
 async def test_the_story_is_told_in_a_house_with_the_credentials_that_it_gives_out(

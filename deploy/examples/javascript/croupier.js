@@ -76,8 +76,9 @@ export class Client {
       } catch (error) {
         if (error.cause instanceof PermissionViolationError) throw new Denied(error.message);
         if (left === 0) throw error;
-        await delay(Math.max(0, started + timeout - Date.now())); // nobody was there: services are being replaced
       }
+      // It was `busy`, or nobody was there: services are being replaced.
+      await delay(Math.max(0, started + timeout - Date.now()));
       timeout = NEXT_TRY_MS;
     }
   }
