@@ -109,18 +109,18 @@ class Gate:
     def _turn_away(self, message: Msg) -> None:
         self.turned_away += 1
         self._publish(message.reply, BUSY)
-        self._tell("requests_turned_away", message, in_all=self.turned_away)
+        self._tell(logger.warning, "requests_turned_away", message, in_all=self.turned_away)
 
     def _drop(self, message: Msg) -> None:
         self.dropped += 1
-        self._tell("request_dropped", message, reply=message.reply, in_all=self.dropped)
+        self._tell(logger.warning, "request_dropped", message, reply=message.reply, in_all=self.dropped)
 
-    def _tell(self, event: str, message: Msg, **facts: str | int) -> None:
+    def _tell(self, log: Callable[..., object], event: str, message: Msg, **facts: str | int) -> None:
         """Says so at most once a second: a flood must not become a flood of lines."""
         now = asyncio.get_running_loop().time()
         if now - self._told_s.get(event, -TOLD_S) >= TOLD_S:
             self._told_s[event] = now
-            logger.warning(event, subject=message.subject, **placed(message.subject), **facts)
+            log(event, subject=message.subject, **placed(message.subject), **facts)
 
 
 def player_of(subject: str) -> str:
