@@ -6,7 +6,7 @@ watches gets the messages of one `key` in the order of their n; one may come twi
 """
 
 from collections import OrderedDict, deque
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from itertools import islice
 from random import Random
 from typing import Final
@@ -108,8 +108,7 @@ class Showing[K: Hashable]:
 
     def look(self, now: float) -> None:
         """Sends what is late, a bounded number at a time."""
-        late = ((key, each) for key, queue in self._due.items() for each in queue if each.late <= now)
-        for key, each in list(islice(late, LATE_MAX)):
+        for key, each in list(islice(self._late(now), LATE_MAX)):
             if each.late > now or each not in self._due.get(key, ()):
                 continue  # sent, or void, since one before it was
             if each.sent >= TRIES_MAX:
@@ -119,6 +118,15 @@ class Showing[K: Hashable]:
                 self.repeated += 1
                 self._show(key, each, now)
             self._advance(key, now)
+
+    def _late(self, now: float) -> Iterator[tuple[K, Due]]:
+        """What is late, but nothing before whose turn it is."""
+        for key, queue in self._due.items():
+            for each in queue:
+                if each.late <= now:
+                    yield key, each
+                elif not each.sent:
+                    break
 
     def _advance(self, key: K, now: float) -> None:
         """Sends what is this replica's own, up to the first that is another's and not heard yet."""
