@@ -21,7 +21,7 @@ from services.bus.connection import settle
 from services.bus.exporting import CLOSE_S
 from services.bus.settings import Settings
 from services.bus.tracing import HEADER
-from services.command_line.serve import SERVICES, room
+from services.command_line.serve import room
 from tests.services.collector import Collector, Taken, a_collector
 from tests.services.console import Croupier
 from tests.services.room import ANSWER_S, CONFIG, ROOM, Caller, Room
@@ -30,6 +30,7 @@ pytestmark = pytest.mark.server
 
 TRACE: Final = "4bf92f3577b34da6a3ce929d0e0e4736"
 OF_THE_CLIENT: Final = f"00-{TRACE}-00f067aa0ba902b7-01"
+PROCESSES: Final = (("table", "replay"), ("dealer", "settlement"), ("rake", "cashier", "views"))
 FACTS: Final = {
     *("room", "table", "ledger", "hand", "n", "fact", "seat", "command", "command_id", "sender", "outcome"),
 }
@@ -43,9 +44,13 @@ def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @asynccontextmanager
 async def traced_room(folder: Path, url: str, *, nudges: bool = True) -> AsyncIterator[Room]:
+    """A room of three processes, each with a fold of its own: what one knows of another came over the bus."""
     settings = Settings(data_path=folder, rooms=(ROOM,), otlp_url=url, nudges=nudges)
-    async with room(settings, SERVICES) as running, AsyncExitStack() as stack:
-        yield Room(running, stack)
+    async with AsyncExitStack() as stack:
+        for services in PROCESSES:
+            settings = await stack.enter_async_context(room(settings, services))
+        async with AsyncExitStack() as callers:
+            yield Room(settings, callers)
 
 
 async def act(house: Room, lobby: Caller, players: Caller, action: Literal["call", "check", "fold"]) -> int:
