@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
+import nats.errors
 import pytest
 
 from contracts.codec import decode_outcome, encode
@@ -46,6 +47,23 @@ async def test_a_server_that_went_away_is_seen_and_so_is_its_return(tmp_path: Pa
             back = await scraped(port, lambda now: now.sum("croupier_ready") == 1)
             assert back.by("croupier_connected", "service") == {("rake",): 1}
             assert back.sum("croupier_reconnects_total") == back.sum("croupier_disconnects_total") > 0
+
+
+async def test_who_comes_in_and_who_stays_out_is_counted_at_the_door(tmp_path: Path) -> None:
+    """Alert CroupierDoorRefuses rests on it; whose name a credential has is nowhere told."""
+    with deployed_house(tmp_path) as deployed:
+        port = free_port()
+        settings = msgspec.structs.replace(deployed.settings("doorman"), http_port=port)
+        async with room(settings, ["doorman"]):
+            for _ in range(2):
+                await (await deployed.player("ann")).close()
+            with pytest.raises(nats.errors.Error):
+                await (await deployed.player("bob", deployed.credential("bob", days=-1))).flush()
+            found = await scraped(port, lambda now: now.sum("croupier_entries_total", outcome="refused") > 0)
+    assert found.by("croupier_entries_total", "outcome", "code", outcome="let_in") == {("let_in", ""): 2}
+    assert set(found.by("croupier_entries_total", "code", outcome="refused")) == {("expired",)}
+    assert found.sum("croupier_ready") == 1
+    assert not any(name in value for _, labels in found.series for _, value in labels for name in ("ann", "bob"))
 
 
 async def test_whoever_floods_is_turned_away_and_every_request_is_counted_once(tmp_path: Path) -> None:
