@@ -119,7 +119,7 @@ class Besieged:
     def __init__(self, deployed: DeployedHouse, log: Path, port: int) -> None:
         self.deployed = deployed
         self.log = log
-        self._port = port
+        self.port = port
 
     def lines(self) -> int:
         """How many lines the services have logged."""
@@ -127,7 +127,7 @@ class Besieged:
 
     async def tables(self) -> int:
         """How many tables the table service holds."""
-        code, said = await probe(self._port)
+        code, said = await probe(self.port)
         assert code == 200, said
         return int(said["tables"])
 
@@ -178,6 +178,18 @@ class Besieged:
                         message = await context.get_msg(name, seq=sequence)
                         whole = f"{message.subject} {message.headers} ".encode() + (message.data or b"")
                         found[f"{name} {sequence}"] = f"{message.subject} {sha256(whole).hexdigest()[:16]}"
+        return found
+
+    async def messages(self) -> dict[str, str]:
+        """Every message of every stream, as it is."""
+        found = {}
+        async with self.deploy() as client:
+            context = client.jetstream()
+            for info in await context.streams_info():
+                for sequence in range(max(info.state.first_seq, 1), info.state.last_seq + 1):
+                    with contextlib.suppress(NotFoundError):
+                        message = await context.get_msg(str(info.config.name), seq=sequence)
+                        found[f"{info.config.name} {sequence}"] = f"{message.headers} {message.data!r}"
         return found
 
     @asynccontextmanager

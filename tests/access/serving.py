@@ -34,5 +34,5 @@ async def serve(url: str, house: Path, port: int) -> None:
 
 
 if __name__ == "__main__":
-    logging.configure(Settings())
+    logging.configure(Settings(log_level="debug"))
     asyncio.run(serve(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])))

@@ -13,11 +13,14 @@ import pytest
 from contracts.codec import encode
 from contracts.queries import LogQuery
 from contracts.subjects import command, query
+from services.bus.server import EmbeddedServer
+from services.bus.settings import Settings
 from services.command_line.proof import replay_log
+from services.command_line.serve import make_streams
 from services.dealer.key_file import id_of, written
 from services.dealer.vault import MasterKeys
 from tests.processes.fleet import RUN
-from tests.processes.playing import ROOM, a_server, cash_plans, plans, play, played_and_sound, proofs
+from tests.processes.playing import ROOM, cash_plans, plans, play, played_and_sound, proofs
 from tests.secrecy.demo import Demo, two_masters
 from tests.secrecy.searching import Found, places, search, search_many
 from tests.secrecy.secrets_of import Secrets, secrets_of
@@ -56,7 +59,9 @@ class Searched(NamedTuple):
 async def a_demo(folder: Path, run: str = RUN, *, faults: bool = True) -> Searched:
     """Plays in a room, has all go wrong that can, and searches everything."""
     old, new, other = (secrets.token_bytes(32) for _ in range(3))
-    async with a_server(folder / "room") as settings:
+    async with EmbeddedServer(folder / "room") as server:  # one of our own: what it writes is searched too
+        settings = Settings(nats_url=server.url, credentials_path=server.directory / "credentials.json")
+        await make_streams(settings)
         demo = Demo(settings, folder, two_masters(old, new), run)
         try:
             await demo.start()
