@@ -23,6 +23,7 @@ from services.cashier.intake import KINDS
 from services.command_line.overview import ELSEWHERE
 from services.command_line.schedule_files import unfit
 from services.command_line.serve import SERVICES, room
+from services.doorman.attending import PLAYERS_CONNECTIONS_MAX
 from services.rake.families import family_of
 from services.table.senders import SENDERS
 from tests.contracts.shapes import fields
@@ -173,3 +174,4 @@ def test_the_limits_of_guests_are_told() -> None:
     whole = README.replace("\n", " ")
     assert f"a message of more than {GUEST_PAYLOAD_BYTES_MAX // 1024} KB" in whole
     assert f"a connection's {GUEST_SUBSCRIPTIONS_MAX + 1}th subscription" in whole
+    assert f"the doorman leaves the {PLAYERS_CONNECTIONS_MAX} newest" in whole

@@ -1,9 +1,9 @@
-"""How players whose credentials are revoked are sent away: the doorman asks every server who is connected."""
+"""How players are sent away, who are revoked or too many: the doorman asks every server who is connected."""
 
 import asyncio
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 import structlog
@@ -29,6 +29,14 @@ class Asking(msgspec.Struct, frozen=True):
 class Connection(msgspec.Struct, frozen=True):
     """One connection at a server."""
 
+    cid: int
+    start: datetime
+
+
+class Open(NamedTuple):
+    """The same, with the server's id."""
+
+    server: str
     cid: int
     start: datetime
 
@@ -69,24 +77,38 @@ def newly(before: Mapping[Id, int] | None, now: Mapping[Id, int]) -> Iterator[tu
 
 async def send_away(client: Client, player: Id, until: int | None) -> None:
     """Ends a player's connections, at every server; those only that began up to a second, if one is given."""
-    inbox = client.new_inbox()
+    for each in await connections_of(client, player):
+        if until is None or each.start <= datetime.fromtimestamp(until + 1, UTC):
+            await _end(client, player, each)
+
+
+async def keep_to(client: Client, player: Id, most: int) -> None:
+    """Leaves a player so many connections at all servers, the newest: nobody takes the room of the others."""
+    found = sorted(await connections_of(client, player), key=lambda each: each.start)
+    for each in found[: max(0, len(found) - most)]:
+        await _end(client, player, each)
+
+
+async def connections_of(client: Client, player: Id) -> list[Open]:
+    """A player's connections, at whichever servers answer in time."""
+    inbox, found = client.new_inbox(), list[Open]()
     answers = await client.subscribe(inbox)
     await client.publish(CONNECTIONS, msgspec.json.encode(Asking(player)), reply=inbox)
     try:
         async with asyncio.timeout(ANSWERS_S):
             async for answer in answers.messages:
-                await _end(client, _told.decode(answer.data).data, player, until)
+                told = _told.decode(answer.data).data
+                found += [Open(told.server_id, each.cid, each.start) for each in told.connections]
     except TimeoutError:
         pass
     except msgspec.MsgspecError as fault:
         logger.error("connections_not_told", player=player, reason=str(fault))  # noqa: TRY400 - the reason is all
     finally:
         await answers.unsubscribe()
+    return found
 
 
-async def _end(client: Client, found: Connections, player: Id, until: int | None) -> None:
-    for each in found.connections:
-        if until is None or each.start <= datetime.fromtimestamp(until + 1, UTC):
-            nobody = client.new_inbox()  # a server does nothing where there is nowhere to answer
-            await client.publish(f"{DISCONNECT}.{found.server_id}", msgspec.json.encode(Ended(each.cid)), reply=nobody)
-            logger.info("player_sent_away", player=player, server=found.server_id, connection=each.cid)
+async def _end(client: Client, player: Id, which: Open) -> None:
+    nobody = client.new_inbox()  # a server does nothing where there is nowhere to answer
+    await client.publish(f"{DISCONNECT}.{which.server}", msgspec.json.encode(Ended(which.cid)), reply=nobody)
+    logger.info("player_sent_away", player=player, server=which.server, connection=which.cid)

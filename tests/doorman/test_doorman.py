@@ -22,6 +22,7 @@ from services.bus.health import Health
 from services.bus.process import Process
 from services.bus.settings import Settings
 from services.doorman.app import build
+from services.doorman.attending import PLAYERS_CONNECTIONS_MAX
 from tests.access.house import DeployedHouse, deployed_house
 
 pytestmark = pytest.mark.server
@@ -143,6 +144,23 @@ async def test_who_is_revoked_is_sent_away_and_nobody_else(house: DeployedHouse,
     revoke(house.house, "P8")  # while there is no doorman
     async with house.serving("doorman"):
         await asyncio.wait_for(ends["P8"].wait(), 10)
+
+
+async def test_one_player_does_not_take_the_room_of_all(deployed: DeployedHouse) -> None:
+    """Of more connections than one player may have the oldest end, whoever holds them."""
+    creds, other = deployed.credential("P7"), await deployed.player("P8")
+    first_ended = asyncio.Event()
+
+    async def closed() -> None:
+        first_ended.set()
+
+    first = await deployed.player("P7", creds, closed_cb=closed)
+    others = [await deployed.player("P7", creds) for _ in range(PLAYERS_CONNECTIONS_MAX)]
+    await asyncio.wait_for(first_ended.wait(), 10)
+    for client in (other, *others):
+        await settle(client)
+        await client.close()
+    assert first.is_closed
 
 
 async def test_while_no_doorman_is_there_players_stay_out_and_everybody_else_comes_in(house: DeployedHouse) -> None:
