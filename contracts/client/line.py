@@ -26,7 +26,7 @@ NOT_BUFFERED: Final = 0
 """What is sent while there is no connection fails at once, so that it cannot land later."""
 
 _FORBIDDEN: Final = re.compile(r'permissions violation for (?:publish|subscription) to "([^"]*)"', re.IGNORECASE)
-_REFUSED: Final = ("authorization", "authentication")
+_REFUSED: Final = re.compile(r"authorization|authentication (?:expired|revoked)")
 
 
 class Away(Exception):
@@ -235,7 +235,7 @@ class Line:
         if error is None:
             return
         said = str(error).lower()
-        if any(word in said for word in _REFUSED):
+        if _REFUSED.search(said):
             self._last = error
             self._refuse(error)
         elif not (isinstance(error, OSError) and self._refused_since is not None):  # a server that refuses hangs up

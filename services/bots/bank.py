@@ -9,10 +9,25 @@ from contracts.account_commands import AnyAccountCommand, Deposit, OpenAccount, 
 from contracts.accounts import player_account
 from contracts.client import Client
 from contracts.data import Chips
+from contracts.games import TableConfig
+from contracts.ledger import ledger_of
 from contracts.outcomes import Accepted, Outcome, Rejected
 
 LOT: Final = 100_000
 """So much is deposited at a time, at least."""
+
+
+class Banks:
+    """A bank for each ledger that tables are played in."""
+
+    def __init__(self, lobby: Client) -> None:
+        self._lobby = lobby
+        self._banks: dict[str, Bank] = {}
+
+    def of(self, config: TableConfig) -> "Bank":
+        """The one that pays for the chips of such a table."""
+        ledger = ledger_of(config.money, config.currency)
+        return self._banks.setdefault(ledger, Bank(self._lobby, ledger))
 
 
 class Bank:

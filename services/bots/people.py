@@ -20,14 +20,15 @@ class People:
 
     async def player(self, name: str) -> Client:
         """The client of a player."""
-        if name not in self._clients:
+        known = self._clients.get(name)
+        if known is None or (known.done() and _is_over(known)):
             self._clients[name] = asyncio.ensure_future(self._let_in(name))
         return await asyncio.shield(self._clients[name])
 
     @property
     def clients(self) -> list[Client]:
         """All who are connected."""
-        return [each.result() for each in self._clients.values() if each.done() and each.exception() is None]
+        return [each.result() for each in self._clients.values() if each.done() and not _failed(each)]
 
     async def close(self) -> None:
         """Ends all connections."""
@@ -36,6 +37,15 @@ class People:
         await asyncio.gather(*self._clients.values(), return_exceptions=True)
         for client in self.clients:
             await client.close()
+
+
+def _failed(connecting: asyncio.Future[Client]) -> bool:
+    return connecting.cancelled() or connecting.exception() is not None
+
+
+def _is_over(connecting: asyncio.Future[Client]) -> bool:
+    """Whether another connection is needed."""
+    return _failed(connecting) or connecting.result().line.fault is not None
 
 
 async def partner(settings: Settings, name: str, kind: type[Client] = Client) -> Client:

@@ -19,6 +19,7 @@ from contracts.commands import (
     TakeSeat,
     TopUp,
 )
+from contracts.data import Chips
 from contracts.events.table import HandEnded, HandVoided
 from contracts.games import TableConfig
 from contracts.outcomes import Accepted, Outcome, Rejected
@@ -78,7 +79,7 @@ class BotTable:
         self.ended = 0
         self.voided = 0
         self.slowest_s = 0.0
-        self.bank = bank if plan.config.bankroll == "cashier" else None
+        self._bank = bank
         self._lobby = lobby
         self._people = people
         self._operator = operator
@@ -96,6 +97,16 @@ class BotTable:
     def hand(self) -> int:
         """The number of the last hand that was seen."""
         return self.table.hand if self.table is not None else 0
+
+    @property
+    def config(self) -> TableConfig:
+        """How the table is played: as it is, or is to be opened."""
+        return self.table.config if self.table is not None else self.plan.config
+
+    @property
+    def bank(self) -> Bank | None:
+        """Who pays for chips; None where nobody has to."""
+        return self._bank if self.config.bankroll == "cashier" else None
 
     async def play(self) -> None:
         """Opens the table, plays the plan's hands, and closes it. Raises what a client raises."""
@@ -176,15 +187,27 @@ class BotTable:
 
     async def _seat(self, bots: asyncio.TaskGroup) -> None:
         """Seats a new bot, which then plays by itself."""
-        self._newcomers += 1
-        name, amount = f"bot{self._newcomers}", self._buy_in()
-        outcome = await self._ask(TakeSeat(id=self._id(), hand=self.hand, player=name, buy_in=amount, choice="post"))
+        name = self._newcomer()
+        outcome = await self._take_seat(name, self._buy_in())
+        if isinstance(outcome, Rejected) and outcome.code == "buy_in_out_of_range" and outcome.allowed.minimum:
+            outcome = await self._take_seat(name, outcome.allowed.minimum)  # R10: no less than was taken away
         if isinstance(outcome, Accepted):
-            random = Random(f"{self.plan.seed}|{self.plan.table}|{name}")  # noqa: S311 - choices, not cards
-            where = (self.plan.room, self.plan.table)
-            client = await self._people.player(name)
-            bot = Bot(client, where, random, self._id, self._happens, self.plan.think_s)
-            self._bots[name] = bots.create_task(bot.play(), name=f"{self.plan.table}-{name}")
+            await self._begin(name, bots)
+
+    async def _take_seat(self, name: str, amount: Chips) -> Outcome:
+        return await self._ask(TakeSeat(id=self._id(), hand=self.hand, player=name, buy_in=amount, choice="post"))
+
+    def _newcomer(self) -> str:
+        """Who sits down next."""
+        self._newcomers += 1
+        return f"bot{self._newcomers}"
+
+    async def _begin(self, name: str, bots: asyncio.TaskGroup) -> None:
+        """Has a bot play by itself."""
+        random = Random(f"{self.plan.seed}|{self.plan.table}|{name}")  # noqa: S311 - choices, not cards
+        client, where = await self._people.player(name), (self.plan.room, self.plan.table)
+        bot = Bot(client, where, random, self._id, self._happens, self.plan.think_s)
+        self._bots[name] = bots.create_task(bot.play(), name=f"{self.plan.table}-{name}")
 
     async def _refused(self) -> None:
         """Somebody wants to sit down with chips that nobody has paid for."""
@@ -192,9 +215,9 @@ class BotTable:
             await self.bank.open(BROKE)
         await self._send(self._lobby, TakeSeat(id=self._id(), player=BROKE, buy_in=self._buy_in()))
 
-    def _buy_in(self) -> int:
+    def _buy_in(self) -> Chips:
         """Often short, sometimes deep."""
-        buy_in = self.plan.config.buy_in
+        buy_in = self.config.buy_in
         low, high = buy_in.minimum, buy_in.maximum or buy_in.minimum * 5
         return self._random.choice((low, self._random.randint(low, high), high))
 
