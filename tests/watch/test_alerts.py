@@ -60,6 +60,32 @@ def test_every_service_is_scraped() -> None:
     assert set(SERVICES) <= set(jobs["croupier"]["names"])
 
 
+def test_pods_are_scraped_by_what_they_say_of_themselves() -> None:
+    """Their annotations, the name of their port and their labels, in the namespace of the room."""
+    settings = yaml.safe_load((FOLDER / "kubernetes.yml").read_text("utf-8"))
+    (job,) = settings["scrape_configs"]
+    base = DEPLOY / "k8s" / "base"
+    room = yaml.safe_load((base / "kustomization.yaml").read_text("utf-8"))
+    pod = yaml.safe_load((base / "pod.yaml").read_text("utf-8"))["spec"]["template"]
+    assert {name: settings[name] for name in ("global", "rule_files")} == {
+        name: SETTINGS[name] for name in ("global", "rule_files")
+    }
+    assert job["job_name"] == "croupier"
+    assert job["kubernetes_sd_configs"] == [{"role": "pod", "namespaces": {"names": [room["namespace"]]}}]
+    asked = {rule["source_labels"][0]: rule for rule in job["relabel_configs"]}
+    annotations = {
+        f"__meta_kubernetes_pod_annotation_{re.sub(r'[^a-z]', '_', name)}": value
+        for name, value in pod["metadata"]["annotations"].items()
+    }
+    for name in (name for name in asked if "annotation" in name):
+        assert re.fullmatch(asked[name]["regex"], annotations[name])
+    (port,) = pod["spec"]["containers"][0]["ports"]
+    assert asked["__meta_kubernetes_pod_container_port_name"]["regex"] == port["name"]
+    assert annotations["__meta_kubernetes_pod_annotation_prometheus_io_port"] == str(port["containerPort"])
+    watched = (base / "network.yaml").read_text("utf-8")
+    assert "kubernetes.io/metadata.name: monitoring" in watched
+
+
 def test_services_are_scraped_where_compose_runs_them() -> None:
     """By their names in its network, at the port that the image answers probes on."""
     (job,) = (job for job in SETTINGS["scrape_configs"] if job["job_name"] == "croupier")
