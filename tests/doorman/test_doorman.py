@@ -189,6 +189,22 @@ async def test_doormen_share_the_work_and_stand_in_for_each_other(house: Deploye
             await (await house.player("P7", creds)).close()
 
 
+async def test_a_doorman_finds_a_server_again_that_was_started_anew(house: DeployedHouse) -> None:
+    process = Process(house.settings("doorman"))
+    service = build(process)
+    async with service.up():
+        back = asyncio.Event()
+        assert service.line is not None
+        service.line.when_back(back.set)
+        house.stop()
+        house.start()
+        await asyncio.wait_for(back.wait(), 20)
+        assert service.client is not None
+        await settle(service.client)
+        await (await house.player("P7")).close()
+        assert process.ready().ready
+
+
 async def test_an_operator_comes_in_once_the_server_has_read_of_it_and_goes_at_once(house: DeployedHouse) -> None:
     """Nobody else is disturbed by it."""
     table = await served(house, "table")
