@@ -22,6 +22,7 @@ from services.bus.aggregates import Chained, State
 from services.bus.asked import TOO_MUCH, Caused, Request, Rules, at_head, busy
 from services.bus.log import Refused, Unavailable
 from services.bus.loop import Loop
+from services.bus.pace import Pace
 from services.bus.refused import as_kept
 from services.bus.replica import Replica
 from services.bus.spans import note_command, note_outcome, of_command
@@ -33,6 +34,9 @@ HOLD_S: Final = 2.0
 """How long a command waits for what another service owes, before it is `busy`."""
 SILENCE_S: Final = 1.5
 """A command that waits longer than this has the log read: a fact may have been lost."""
+REFUSALS_BURST: Final = 500
+REFUSALS_PER_S: Final = 2.0
+"""So many refusals of one player are kept, in all and a second; every refused command is answered."""
 EXPIRY_S: Final = 0.25
 """How often commands are looked for that have waited too long."""
 TRIES_MAX: Final = 20
@@ -69,6 +73,7 @@ class Desk[S: State, C: Chained, E: Event, K: Caused]:
         self.measures = loop.measures
         self.waiting = Waiting()
         self.measures.waits(lambda: self.waiting.count)
+        self._kept: Pace[str] = Pace(REFUSALS_BURST, REFUSALS_PER_S)
         self._queues: dict[tuple[str, str], deque[Request[K]]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._expiring: asyncio.Task[None] | None = None
@@ -276,10 +281,14 @@ class Desk[S: State, C: Chained, E: Event, K: Caused]:
     def _refuse(
         self, subject: str, reply: str, body: bytes, arrived: Instant, address: CommandSubject, outcome: Rejected
     ) -> None:
-        if (address.room, address.table) in self.loop.follower.replicas:  # anybody may name one that is not there
+        if (address.room, address.table) in self.loop.follower.replicas and self._keeps(address):
             refusal = as_kept(subject, arrived, body, outcome)
             self.publish(subjects.refused(address.room, address.table, self.of.archive.roots), encode(refusal))
         self.publish(reply, encode(outcome))
+
+    def _keeps(self, address: CommandSubject) -> bool:
+        """Whether one more refusal is kept: a player must not push out those of others, which settle disputes."""
+        return address.kind != "player" or self._kept.allows(address.name, asyncio.get_running_loop().time())
 
 
 TableDesk = Desk[Table, Commit, AnyEvent, Cause]

@@ -9,7 +9,7 @@ from contracts.codec import decode_outcome
 from contracts.outcomes import Rejected
 from contracts.subjects import command
 from tests.processes.playing import measured, plans, play, played_and_sound, proofs
-from tests.services.room import ROOM, Room, a_room
+from tests.services.room import ANSWER_S, ROOM, Room, a_room
 from tests.services.test_bad_input import BAD
 from tests.services.test_forged_log import forgeries
 
@@ -22,9 +22,14 @@ async def send_junk(room: Room, table: str) -> tuple[int, int]:
     """Sends all that is bad in some rounds; gives how many commands were refused and how many messages stored."""
     players, deploy = await room.caller("players", "player"), await room.caller("deploy")
     refused = stored = 0
+    async with asyncio.timeout(ANSWER_S):  # nothing is kept of a table that is not there
+        while True:
+            if await room.log(table):
+                break
+            await asyncio.sleep(0.01)
     for _ in range(ROUNDS):
         bodies = [body for body, *_ in BAD.values()]
-        subject = command(ROOM, table, "player", "enemy")
+        subject = command(ROOM, table, "player", f"enemy-{table}")  # of each so many refusals are kept
         answers = await asyncio.gather(*(players.ask(subject, body) for body in bodies))
         outcomes = [decode_outcome(answer) for answer in answers]
         assert all(isinstance(outcome, Rejected) for outcome in outcomes)
