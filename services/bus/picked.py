@@ -9,33 +9,25 @@ from services.bus.aggregates import Chained, State
 from services.bus.follower import Follower
 from services.bus.log import Following, Log, Stored
 from services.bus.replica import Replica
-from services.bus.spans import note_commit
-from services.bus.tracing import UNTRACED, Tracer
 
 REMEMBERED_MAX: Final = 4096
 """So many commits that another replica was picked for, or that are not folded yet, are remembered."""
-PUBLISH: Final = "publish"
-"""What the span of a telling is called."""
-
 type Tell[S: State, C: Chained] = Callable[[Replica[S, C], C, Sha256], None]
 
 
 class Picked[S: State, C: Chained]:
     """Tells `tell` of a commit, with its SHA-256, once NATS has picked this replica for it and the fold has passed it.
 
-    What is not part of the log is never told. A `tracer` has each telling be a span of the commit's trace.
+    What is not part of the log is never told.
     """
 
-    def __init__(
-        self, follower: Follower[S, C], log: Log, queue: str, tell: Tell[S, C], tracer: Tracer = UNTRACED
-    ) -> None:
+    def __init__(self, follower: Follower[S, C], log: Log, queue: str, tell: Tell[S, C]) -> None:
         self._follower = follower
         self._log = log
         self._queue = queue
         self._tell = tell
-        self._tracer = tracer
         self._picked: OrderedDict[int, None] = OrderedDict()
-        self._folded: OrderedDict[int, tuple[Replica[S, C], C, Sha256, str]] = OrderedDict()
+        self._folded: OrderedDict[int, tuple[Replica[S, C], C, Sha256]] = OrderedDict()
         self._followings: list[Following] = []
 
     async def start(self) -> None:
@@ -53,21 +45,16 @@ class Picked[S: State, C: Chained]:
     def _on_picked(self, stored: Stored) -> None:
         folded = self._folded.pop(stored.sequence, None)
         if folded is not None:
-            self._told(*folded)
+            self._tell(*folded)
         else:
             _remember(self._picked, stored.sequence, None)
 
     def _on_folded(self, replica: Replica[S, C], commit: C, stored: Stored) -> None:
         if stored.sequence in self._picked:
             del self._picked[stored.sequence]
-            self._told(replica, commit, replica.state.head, stored.trace)
+            self._tell(replica, commit, replica.state.head)
         else:
-            _remember(self._folded, stored.sequence, (replica, commit, replica.state.head, stored.trace))
-
-    def _told(self, replica: Replica[S, C], commit: C, head: Sha256, trace: str) -> None:
-        with self._tracer.span(PUBLISH, of=(trace,), kind="told") as span:
-            note_commit(span, replica.of, replica.state, commit, None)
-            self._tell(replica, commit, head)
+            _remember(self._folded, stored.sequence, (replica, commit, replica.state.head))
 
 
 def _remember[T](memory: OrderedDict[int, T], sequence: int, value: T) -> None:

@@ -14,6 +14,7 @@ from typing import Final
 import msgspec
 
 from contracts.data import Milliseconds
+from services.bus.tracing import UNTRACED, Carried, Tracer
 
 REPEAT_S: Final = 0.3
 """What was not heard for so long, a random part more and a few times what it took of late, is shown by another."""
@@ -25,6 +26,8 @@ HEARD_MAX: Final = 65_536
 """Of so many keys it is remembered what was shown last."""
 DUE_MAX: Final = 100_000
 """So many messages wait to be heard of; the oldest is let go."""
+PUBLISH: Final = "publish"
+"""What the span of sending a message is called."""
 
 type Sent = tuple[str, bytes]
 """A subject and a body."""
@@ -33,13 +36,17 @@ type View = Callable[[], Sent | None]
 
 
 class Due(msgspec.Struct, eq=False):
-    """A message that has not been heard: `late` from when on anybody sends it, `since` when it was sent or noted."""
+    """A message that has not been heard: `late` from when on anybody sends it, `since` when it was sent or noted.
+
+    `trace` is the header of the commit that it shows; without one the message carries none.
+    """
 
     n: int
     view: View
     late: float
     since: float
     standing: bool
+    trace: str = ""
     mine: bool = False
     sent: int = 0
 
@@ -47,13 +54,14 @@ class Due(msgspec.Struct, eq=False):
 class Showing[K: Hashable]:
     """What one replica knows of what is shown; times are seconds of the loop's clock."""
 
-    def __init__(self, send: Callable[[str, bytes], None], random: Random) -> None:
+    def __init__(self, send: Callable[[str, bytes], None], random: Random, tracer: Tracer = UNTRACED) -> None:
         self.repeated = 0
         """How many messages of another were sent, or sent again."""
         self.unheard = 0
         """How many were let go that were sent again and again, and never heard of."""
         self._send = send
         self._random = random
+        self._tracer = tracer
         self._due: OrderedDict[K, deque[Due]] = OrderedDict()
         self._count = 0
         self._heard: OrderedDict[K, int] = OrderedDict()
@@ -69,13 +77,13 @@ class Showing[K: Hashable]:
         """How long it took of late until a message that was sent was heard."""
         return round(self._takes_s * 1000)
 
-    def due(self, key: K, n: int, view: View, now: float, *, standing: bool = False) -> None:
+    def due(self, key: K, n: int, view: View, now: float, *, standing: bool = False, trace: str = "") -> None:
         """Notes that message `n` is to be shown by somebody. One that is `standing` is void when a later one is due."""
         if n <= self._heard.get(key, -1):
             return
         queue = self._due.setdefault(key, deque())
         self._count += 1
-        queue.append(Due(n, view, now + self._patience(), now, standing))
+        queue.append(Due(n, view, now + self._patience(), now, standing, trace))
         for old in [each for each in queue if each.standing and each is not queue[-1]]:
             self._drop(key, old)
         if self._count > DUE_MAX:
@@ -142,7 +150,8 @@ class Showing[K: Hashable]:
         if message is None:
             self._drop(key, due)
         else:
-            self._send(*message)
+            with self._tracer.span(PUBLISH, of=(due.trace,), kind="told") if due.trace else Carried(""):
+                self._send(*message)
 
     def _patience(self) -> float:
         return REPEAT_S * (1 + self._random.random()) + 4 * self._takes_s

@@ -35,7 +35,7 @@ async def shown[K: Hashable](service: Service, patterns: Iterable[str], heard: H
         message = f"{service.user} is not connected"
         raise RuntimeError(message)
     client, clock = service.client, asyncio.get_running_loop()
-    showing: Showing[K] = Showing(service.publish, service.random)
+    showing: Showing[K] = Showing(service.publish, service.random, service.tracer)
 
     def hear(message: Msg) -> None:
         found = heard(message.subject, message.data)

@@ -75,10 +75,10 @@ async def balances_shown(service: Service, ledgers: LedgerFollower) -> AsyncIter
     """Has every balance that a commit of a ledger changes be shown to its player, by whichever replica."""
     async with shown(service, [subjects.balances()], heard) as showing:
 
-        def note(replica: LedgerReplica, commit: LedgerCommit, _: Stored) -> None:
+        def note(replica: LedgerReplica, commit: LedgerCommit, stored: Stored) -> None:
             now = asyncio.get_running_loop().time()
             for view in balance_views(replica.state, commit):
-                showing.due((view.ledger, view.player), view.n, partial(_balance, view), now)
+                showing.due((view.ledger, view.player), view.n, partial(_balance, view), now, trace=stored.trace)
 
         ledgers.watchers.append(note)
         try:

@@ -195,7 +195,9 @@ class Cards:
         if table.hand is not None and table.hand.deal is not None:
             for player in table.hand.players.values():
                 sent = partial(self._sent, replica, table.hand.number, player.player)
-                self._showing.due((*replica.key, player.player), table.n, sent, _now(), standing=True)
+                self._showing.due(
+                    (*replica.key, player.player), table.n, sent, _now(), standing=True, trace=replica.trace
+                )
 
     def appended(self, replica: TableReplica, commit: Commit) -> None:
         """Sends the cards that a commit of this dealer's own deals."""

@@ -39,13 +39,17 @@ class Views:
         self._showing = showing
         self._epochs: dict[Key, int] = {}
 
-    def note(self, replica: TableReplica, commit: Commit, _: Stored) -> None:
-        """Has the view of a commit that was just folded be shown by somebody."""
+    def note(self, replica: TableReplica, commit: Commit, stored: Stored) -> None:
+        """Has the view of a commit that was just folded be shown by somebody.
+
+        Where something is left out, so is the trace: by it the public could tell later whose request it was.
+        """
         if self._epochs.setdefault(replica.key, replica.epoch) != replica.epoch:
             self._epochs[replica.key] = replica.epoch
             self._showing.forget(replica.key)
         view = public_view(replica.state, commit)
-        self._showing.due(replica.key, commit.n, partial(_sent, view), _now())
+        trace = stored.trace if len(view.events) == len(commit.events) else ""
+        self._showing.due(replica.key, commit.n, partial(_sent, view), _now(), trace=trace)
 
     def show(self, replica: TableReplica, commit: Commit, _: Sha256) -> None:
         """Sends the view of a commit for which this replica was picked."""
@@ -91,7 +95,7 @@ def build(process: Process) -> Service:
         async with shown(service, map(subjects.public_views, follower.rooms), heard) as all_shown:
             views = Views(all_shown)
             follower.watchers.append(views.note)  # before the picked one is told of the same commit
-            picked = Picked(follower, log, "views", views.show, service.tracer)
+            picked = Picked(follower, log, "views", views.show)
             await picked.start()
             repeating = asyncio.create_task(views.repeat_last(log, list(follower.replicas.values())))
             yield

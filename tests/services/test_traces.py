@@ -12,7 +12,7 @@ import pytest
 from nats.aio.msg import Msg
 
 from contracts.codec import decode_commit, decode_outcome, encode
-from contracts.commands import Act, OpenTable, TakeSeat
+from contracts.commands import Act, OpenTable, SitOut, TakeSeat
 from contracts.commit import Commit
 from contracts.outcomes import Accepted
 from contracts.queries import PublicTable
@@ -140,13 +140,7 @@ async def test_an_act_that_ends_the_betting_is_one_trace_through_every_service(t
 async def test_views_and_facts_carry_the_trace_and_the_log_is_the_same_without(tmp_path: Path) -> None:
     async with a_collector() as collector, traced_room(tmp_path, collector.url) as house:
         lobby, players = await house.caller("lobby"), await house.caller("players", "player")
-        views: list[Msg] = []
-
-        async def see(message: Msg) -> None:
-            views.append(message)
-
-        await lobby.client.subscribe("view.main.T1.public", cb=see)
-        await settle(lobby.client)
+        views = await seen_by(lobby)
         await house.open(lobby, "T1", ("P1", "P2"))
         await act(house, lobby, players, "call")
         n = await act(house, lobby, players, "check")
@@ -163,6 +157,46 @@ async def test_views_and_facts_carry_the_trace_and_the_log_is_the_same_without(t
         assert await house.faults("T1") == []
         said = {name for span in collector.spans.values() for name in span.facts}
         assert said <= FACTS
+
+
+async def test_the_view_of_what_is_hidden_carries_no_trace(tmp_path: Path) -> None:
+    """A client may use one trace for all that it does: by it the public could tell who asked to sit out."""
+    async with a_collector() as collector, traced_room(tmp_path, collector.url) as house:
+        lobby, players = await house.caller("lobby"), await house.caller("players", "player")
+        views = await seen_by(lobby)
+        await house.open(lobby, "T1", ("P1", "P2"))
+        dealt = await house.picture(lobby, "T1", lambda seen: seen.turn_number is not None)
+        assert dealt.turn is not None
+        (waits,) = [held.player for held in dealt.seats if held.seat != dealt.turn.seat]
+        asked = encode(SitOut(id="away", hand=dealt.hand))
+        answer = await players.mailbox.ask(
+            command(ROOM, "T1", "player", waits), asked, ANSWER_S, {HEADER: OF_THE_CLIENT}
+        )
+        hidden = decode_outcome(answer.data)
+        assert isinstance(hidden, Accepted)
+        n = await act(house, lobby, players, "call")
+        await house.picture(lobby, "T1", lambda seen: seen.n >= n)
+        told: dict[int, Msg] = {}
+        async with asyncio.timeout(ANSWER_S):
+            while n not in told:
+                await asyncio.sleep(0.01)  # the views come by a way of their own
+                told = {msgspec.json.decode(each.data)["n"]: each for each in views}
+        assert msgspec.json.decode(told[hidden.n].data).get("events", []) == []
+        assert told[hidden.n].headers is None
+        assert HEADER in (told[n].headers or {})
+        assert (await house.log("T1"))[hidden.n - 1].trace.startswith(f"00-{TRACE}-")
+
+
+async def seen_by(caller: Caller) -> list[Msg]:
+    """The public views of the table from now on."""
+    views: list[Msg] = []
+
+    async def see(message: Msg) -> None:
+        views.append(message)
+
+    await caller.client.subscribe("view.main.T1.public", cb=see)
+    await settle(caller.client)
+    return views
 
 
 async def test_a_buy_in_is_one_trace_over_the_cashier_and_back(
