@@ -50,7 +50,7 @@ def _kill(container: str) -> None:
 @pytest.fixture(scope="module")
 def room(image: str) -> Iterator[Composed]:
     with composed(image, **BOTS) as room:
-        room.done("--profile", "bots", "up", "--detach", "--no-build", "--wait")
+        room.done("up", "--detach", "--no-build", "--wait")
         yield room
         # Taken down here, and not only by the fixture: nothing of it may be left.
         room.done("--profile", "*", "down", "--volumes", "--timeout", "20")
@@ -116,7 +116,7 @@ def test_everything_stops_when_it_is_told_to(room: Composed) -> None:
 def test_a_room_of_three_servers_plays_on_without_one_of_them(image: str) -> None:
     """The cluster: one command, every stream on three servers; the first of them is killed, and stays away."""
     with composed(image, "--env-file", "deploy/cluster.env", **BOTS) as clustered:
-        clustered.done("--profile", "cluster", "--profile", "bots", "up", "--detach", "--no-build", "--wait")
+        clustered.done("up", "--detach", "--no-build", "--wait")
         before = _played(clustered, 2)
         _kill(clustered.containers("nats")[0])
         assert _played(clustered, 2) > before

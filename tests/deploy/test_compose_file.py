@@ -102,6 +102,13 @@ def test_nothing_is_played_before_the_streams_are_there(services: dict[str, Any]
     assert set(waits["bots"].values()) == {"service_healthy"}
 
 
+def test_bots_play_unless_they_are_left_out() -> None:
+    """`docker compose up` is a playing room; a real one says that it wants no bots."""
+    room = set(SERVICES) - {"deploy"} | ONCE | {"nats"}
+    assert set(Composed("croupier-config", {}).done("config", "--services").split()) == room | {"bots"}
+    assert set(Composed("croupier-config", {"COMPOSE_PROFILES": ""}).done("config", "--services").split()) == room
+
+
 def test_the_variables_of_the_environment_are_followed() -> None:
     given = {"CROUPIER_PORT": "5222", "CROUPIER_ADDRESS": "127.0.0.2", "CROUPIER_IMAGE": "elsewhere/croupier:7"}
     services = Composed("croupier-config", given).config()["services"]
@@ -114,7 +121,7 @@ def test_the_cluster_is_three_servers_that_everybody_knows() -> None:
     clustered = Composed("croupier-config", {}, ["--env-file", "deploy/cluster.env"])
     started = set(clustered.done("config", "--services").split())
     assert started >= SERVERS
-    assert not started & (TOOLS | {"bots"})
+    assert not started & TOOLS
     services = clustered.config()["services"]
     assert {services[name]["command"][-1] for name in SERVERS} == {"/etc/croupier/nats/cluster.conf"}
     assert {services[name]["environment"]["SERVER_NAME"] for name in SERVERS} == {"nats-0", "nats-1", "nats-2"}
