@@ -120,7 +120,7 @@ OWN_EARS: Final = {
     "cashier": ("fact.", "entry.", "cashier.", "query.account.", "account."),
     "views": ("fact.", "query.table.", "view."),
     "replay": ("fact.", "query.log."),
-    "doorman": ("$SYS.REQ.USER.AUTH",),
+    "doorman": ("$SYS.REQ.USER.AUTH", "connections", "disconnect."),
 }
 """What reaches an account at all; beside it there is what its own service asks and is answered."""
 
