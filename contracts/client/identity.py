@@ -135,5 +135,5 @@ def claims_in(jwt: str) -> Claims:
     payload, _, _ = rest.partition(".")
     try:
         return msgspec.json.decode(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)), type=Claims)
-    except msgspec.DecodeError as error:
+    except ValueError as error:  # neither base64 nor JSON, or not of the kind that is wanted
         raise ValueError(f"no signed credential: {error}") from None

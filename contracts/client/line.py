@@ -46,7 +46,7 @@ class Line:
         self._url = url
         self._client = Nats()
         self._heard: list[Heard] = []
-        self._sent: dict[str, list[Tell]] = {}
+        self._sent: dict[str, list[tuple[str, Tell]]] = {}
         self._back: list[Callable[[], None]] = []
         self._last: Exception | None = None
         self._refused_since: float | None = None
@@ -124,13 +124,13 @@ class Line:
     def told_of(self, subject: str, tell: Tell) -> Iterator[None]:
         """While it lasts, `tell` is called when the server does not let this client send to `subject`."""
         waiting = self._sent.setdefault(subject.lower(), [])
-        waiting.append(tell)
+        waiting.append((subject, tell))
         try:
             yield
         finally:
-            waiting.remove(tell)
+            waiting.remove((subject, tell))
             if not waiting:
-                self._sent.pop(subject.lower(), None)
+                del self._sent[subject.lower()]
 
     async def close(self) -> None:
         """Ends the connection, and whatever waits for it."""
@@ -224,8 +224,8 @@ class Line:
 
     def _deny(self, subject: str, message: str) -> None:
         """Tells everybody who sent to this subject, or listens at it; the case of its letters is lost."""
-        for tell in list(self._sent.get(subject.lower(), ())):
-            tell(Denied(subject, message))
+        for sent, tell in list(self._sent.get(subject.lower(), ())):
+            tell(Denied(sent, message))
         for heard in [each for each in self._heard if each.subject.lower() == subject.lower()]:
             self.forget(heard)
             heard.tell(Denied(heard.subject, message))
@@ -257,7 +257,7 @@ class Line:
             return
         self.fault = fault
         self._over.set_result(None)
-        for tell in [tell for waiting in self._sent.values() for tell in waiting]:
+        for _, tell in [each for waiting in self._sent.values() for each in waiting]:
             tell(fault)
         for heard in list(self._heard):
             heard.tell(fault)
