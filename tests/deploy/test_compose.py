@@ -12,6 +12,7 @@ from tests.deploy.composed import Composed, composed
 
 pytestmark = [
     pytest.mark.docker,
+    pytest.mark.usefixtures("compose"),
     pytest.mark.slow,
     pytest.mark.timeout(900),
     pytest.mark.xdist_group("compose"),  # one room at a time is enough for a small machine
@@ -48,7 +49,7 @@ def _kill(container: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def room(image: str) -> Iterator[Composed]:
+def room(image: str, compose: None) -> Iterator[Composed]:
     with composed(image, **BOTS) as room:
         room.done("up", "--detach", "--no-build", "--wait")
         yield room

@@ -7,7 +7,7 @@ import pytest
 from services.bus.accounts import SERVICES
 from tests.deploy.composed import Composed
 
-pytestmark = pytest.mark.docker  # Compose comes with an engine
+pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("compose")]
 
 ONCE = {"house", "streams"}
 TOOLS = {"operator", "owner", "keeper"}
@@ -17,7 +17,7 @@ WHOLE = {"house", "keeper"}
 
 
 @pytest.fixture(scope="module")
-def services() -> dict[str, Any]:
+def services(compose: None) -> dict[str, Any]:
     found = Composed("croupier-config", {}).config()["services"]
     assert isinstance(found, dict)
     return found
@@ -65,7 +65,7 @@ def test_a_service_sees_its_own_part_of_the_house_and_no_other(services: dict[st
         "streams": {"house-deploy": True},
         "bots": {"house-lobbies": True, "house-issuer": True},
         "operator": operators,
-        "owner": {**operators, "house-deploy": True},
+        "owner": {**operators, "house-deploy": True, "repairs": False},
     }
     assert {name for name, service in services.items() if service.get("network_mode") == "none"} == WHOLE
 
