@@ -74,6 +74,8 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True):
 
         Raises OSError for a file that cannot be read, and ValueError for one that does not hold what proves the user.
         """
+        if not path.exists():
+            raise FileNotFoundError(f"there is no file of credentials {path}")
         if path.suffix == CREDS:
             jwt_in(path.read_text(encoding="utf-8"))  # before anybody connects with it
             return "", cls(kind=kind, name=name, creds=path)
