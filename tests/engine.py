@@ -12,10 +12,14 @@ from typing import Any, Final
 
 import docker
 from docker.errors import APIError, DockerException
+from requests.exceptions import RequestException
 
 # Containers are closed by whoever opens them, and reached through the engine on this host.
 os.environ.setdefault("TESTCONTAINERS_RYUK_DISABLED", "true")
 os.environ.setdefault("TESTCONTAINERS_CONNECTION_MODE", "docker_host")
+
+PATIENCE_S: Final = 20
+FAULTS: Final = (DockerException, RequestException)
 
 IN_CI: Final = os.environ.get("CI", "").lower() in {"1", "true"}
 
@@ -29,9 +33,23 @@ OF_MACHINE: Final = "croupier.test.machine"
 def engine_fault() -> str | None:
     """Why no Docker engine can be used here, or None where one answers."""
     try:
-        with closing(docker.from_env(timeout=5)) as engine:
+        with closing(docker.from_env(timeout=PATIENCE_S)) as engine:
             engine.ping()
-    except DockerException as fault:
+    except FAULTS as fault:
+        return str(fault)
+    return None
+
+
+@cache
+def image_fault(image: str) -> str | None:
+    """Why no container can be made of an image, or None where it is here or could be fetched."""
+    if engine_fault() is not None:
+        return engine_fault()
+    try:
+        with closing(docker.from_env()) as engine:
+            if not engine.images.list(image):
+                engine.images.pull(image)
+    except FAULTS as fault:
         return str(fault)
     return None
 
@@ -63,9 +81,9 @@ def remove_stale() -> None:
 def _started_here() -> list[Any]:
     if engine_fault() is not None:
         return []
-    with closing(docker.from_env(timeout=30)) as engine:
-        machine = f"{OF_MACHINE}={socket.gethostname()}"
-        found: list[Any] = engine.containers.list(all=True, filters={"label": [OF_PROCESS, machine]})
+    with closing(docker.from_env()) as engine:
+        labelled = {"label": [OF_PROCESS, f"{OF_MACHINE}={socket.gethostname()}"]}
+        found: list[Any] = engine.containers.list(all=True, ignore_removed=True, filters=labelled)
         return found
 
 

@@ -43,15 +43,14 @@ _RESERVED_BYTES_MAX: Final = 4 * 1024**3
 
 def chosen() -> str:
     """Where the suite's server runs."""
-    return os.environ.get(CHOICE) or (BUNDLED if engine.engine_fault() else CONTAINER)
+    return os.environ.get(CHOICE) or (BUNDLED if engine.image_fault(IMAGE) else CONTAINER)
 
 
 def described() -> str:
     """The same as a sentence, for whoever reads the results."""
     if chosen() == CONTAINER:
         return f"integration tests run against NATS in a container ({IMAGE})"
-    fault = engine.engine_fault()
-    why = f"{CHOICE} says so" if os.environ.get(CHOICE) else f"no Docker engine answers: {fault}"
+    why = f"{CHOICE} says so" if os.environ.get(CHOICE) else engine.image_fault(IMAGE)
     return f"integration tests run against the bundled NATS server ({why})"
 
 
@@ -98,7 +97,7 @@ async def a_server(folder: Path | None = None, *, sync_always: bool = True) -> A
     """
     if chosen() == BUNDLED:
         if engine.IN_CI and not os.environ.get(CHOICE):
-            pytest.fail(f"no Docker engine answers: {engine.engine_fault()}")
+            pytest.fail(f"no NATS in a container: {engine.image_fault(IMAGE)}")
         async with EmbeddedServer(folder, sync_always=sync_always) as bundled:
             yield bundled
         return
