@@ -10,9 +10,10 @@ A test that stops, freezes or damages its server, or looks into its files, has o
 import asyncio
 import os
 import secrets
+import time
+import urllib.request
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -35,6 +36,9 @@ CONTAINER: Final = "container"
 BUNDLED: Final = "bundled"
 
 _CONFIG: Final = "/etc/nats/croupier.conf"
+_PROBE_PORT: Final = 8222
+_GONE_S_MAX: Final = 2.0
+_POLL_S: Final = 0.01
 _STORE: Final = "/data"
 _STORE_BYTES_MAX: Final = 1024**3
 _RESERVED_BYTES_MAX: Final = 4 * 1024**3
@@ -61,6 +65,7 @@ class ContainedServer:
         passwords = {user: secrets.token_urlsafe(24) for user in USERS}
         config = {
             "max_payload": PAYLOAD_BYTES_MAX,
+            "http": _PROBE_PORT,
             "ping_interval": "1s",
             "ping_max": 2,
             "jetstream": {"store_dir": _STORE, "sync_interval": "always", "max_file_store": _RESERVED_BYTES_MAX},
@@ -75,18 +80,28 @@ class ContainedServer:
         host = container.get_container_host_ip().replace("localhost", "127.0.0.1")
         self.url = f"nats://{host}:{self.port}"
         self.credentials = Credentials(url=self.url, passwords=passwords)
+        self._probe = f"{host}:{container.get_exposed_port(container.management_port)}"
         self.held = False
         self.holder: Path | None = None
         """The folder of the room whose log it has."""
 
+    def is_free_for(self, folder: Path | None) -> bool:
+        """Whether nobody has it, and nobody whom an earlier test left behind could meddle; who left may still go."""
+        if self.held or (folder is not None and folder == self.holder):
+            return not self.held
+        limit = time.monotonic() + _GONE_S_MAX
+        while self._connections():
+            if time.monotonic() > limit:
+                return False
+            time.sleep(_POLL_S)
+        return True
+
+    def _connections(self) -> int:
+        with urllib.request.urlopen(f"http://{self._probe}/varz", timeout=10) as answer:
+            return int(msgspec.json.decode(answer.read())["connections"])
+
 
 type Server = EmbeddedServer | ContainedServer
-
-
-@cache
-def _contained() -> ContainedServer:
-    engine.remove_stale()
-    return ContainedServer()
 
 
 @asynccontextmanager
@@ -108,23 +123,31 @@ async def a_server(folder: Path | None = None, *, sync_always: bool = True) -> A
 @asynccontextmanager
 async def in_a_container(folder: Path | None = None) -> AsyncIterator[ContainedServer]:
     """The same in any case in a container."""
-    server = await asyncio.to_thread(_contained)
-    assert not server.held, "two rooms of one test want the suite's only server at once"
+    server = await asyncio.to_thread(_contained, folder)
     server.held = True
     try:
-        await _prepared(server, folder)
+        if folder is None or folder != server.holder:
+            assert folder is None or not (folder / "credentials.json").exists(), "its log has made room for another's"
+            await _emptied(server)
+        server.holder = folder
+        if folder is not None:
+            _leave(server.credentials, folder)
         yield server
     finally:
         server.held = False
 
 
-async def _prepared(server: ContainedServer, folder: Path | None) -> None:
-    if folder is None or folder != server.holder:
-        assert folder is None or not (folder / "credentials.json").exists(), "its log has made room for another's"
-        await _emptied(server)
-    server.holder = folder
-    if folder is not None:
-        _leave(server.credentials, folder)
+_started: list[ContainedServer] = []
+
+
+def _contained(folder: Path | None) -> ContainedServer:
+    """The container that was started last; another one where that is not free for whoever comes now."""
+    if not _started:
+        engine.remove_stale()
+    elif _started[-1].is_free_for(folder):
+        return _started[-1]
+    _started.append(ContainedServer())
+    return _started[-1]
 
 
 def _leave(credentials: Credentials, folder: Path) -> None:

@@ -44,6 +44,18 @@ async def test_a_room_that_is_opened_again_finds_its_log(tmp_path: Path) -> None
         assert await _stored(server, store=False) == 1
 
 
+@pytest.mark.docker
+async def test_whom_an_earlier_test_left_behind_meets_nobody() -> None:
+    """A service that still runs would deal and decide for the next test: that one gets another server."""
+    async with servers.in_a_container() as server:
+        left = await connect(Settings(), server.credentials, Line("table"))
+    async with servers.in_a_container() as other:
+        assert other.id != server.id
+    await left.close()
+    async with servers.in_a_container() as free:
+        assert free.id == other.id
+
+
 KILLED = """
 import os, signal
 from tests import engine, servers
