@@ -1,6 +1,7 @@
 """One file brings up a whole room: bots play, containers are killed, play goes on, and what was played is proved."""
 
 import json
+import re
 import subprocess
 import time
 from collections.abc import Iterator
@@ -8,6 +9,7 @@ from typing import Any, Final
 
 import pytest
 
+from services.bus.accounts import SERVICES
 from tests.deploy.composed import Composed, composed
 
 pytestmark = [
@@ -102,6 +104,20 @@ def test_players_come_in_with_a_credential_of_the_house_and_nobody_else(room: Co
     """The bots each have one; a port that answers everybody would be none of ours."""
     said = room.run("logs", "doorman").stdout
     assert "player_let_in" in said
+
+
+def test_no_secret_of_the_house_is_logged_or_told_by_the_engine(room: Composed) -> None:
+    """Seeds and master keys are in the volumes, and in no line, variable or argument of any container."""
+    kept = (
+        "cat */credentials.json operators/*/*.json lobbies/*/*.json */*.nk doorman/callout.json dealer/* nats/store.key"
+    )
+    house = room.done("run", "--rm", "-T", "--entrypoint", "sh", "keeper", "-c", kept)
+    secrets = set(re.findall(r"\b(?:S[A-Z][A-Z2-7]{56}|[0-9a-f]{64})\b|(?<=key: \")[\w-]{40,}", house))
+    assert len(secrets) > len(SERVICES)
+    containers = [room.inspected(container) for container in room.done("ps", "--all", "--quiet").split()]
+    told = room.done("logs") + json.dumps(containers)
+    assert "player_let_in" in told
+    assert {secret for secret in secrets if secret in told} == set()
 
 
 def test_everything_stops_when_it_is_told_to(room: Composed) -> None:
