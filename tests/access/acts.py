@@ -66,6 +66,9 @@ FORGED: Final = (
     "$SYS.REQ.CLAIMS.UPDATE",
     "$SYS.ACCOUNT.PLAYERS.CONNECT",
     "server.health",
+    "connections",
+    "disconnect.NSERVER",
+    "$SYS.REQ.SERVER.NSERVER.KICK",
 )
 """What would be a fact, a head, a view, a balance, an answer or a word to the server."""
 
@@ -129,7 +132,7 @@ RIGHTS: Final[Mapping[Role, tuple[str, ...]]] = {
         *(*_LOG, *_LEDGERS, "fact.*", "query.log.*"),
         *(f"log.{act}.{name}" for act in ("DIRECT.GET", "STREAM.INFO") for name in ("REFUSALS", "LEDGER_REFUSALS")),
     ),
-    "doorman": ("$SYS.REQ.USER.AUTH",),
+    "doorman": ("$SYS.REQ.USER.AUTH", "connections", "disconnect.*"),
 }
 """What is each one's right, or lies inside the own account: nobody else hears it there. DESIGN 5, not the code."""
 

@@ -202,6 +202,17 @@ class Besieged:
         assert not changed, changed
         await self.serves()
 
+    async def answered_all(self) -> None:
+        """Returns once every service has answered what it was asked before: each answers in the order of arrival."""
+        async with self.attacker("player", "P9") as player, self.attacker("operator", "ann") as operator:
+            for asker, subject in (
+                (player, f"query.table.{ROOM}.{TABLE}.player.P9"),
+                (player, f"query.cards.{ROOM}.{TABLE}.player.P9"),
+                (player, f"query.account.house.{LEDGER}.player.P9"),
+                (operator, f"query.log.{ROOM}.{TABLE}.operator.ann"),
+            ):
+                await asker.client.request(subject, b"{}", timeout=ANSWER_S)
+
     async def serves(self) -> None:
         """Fails unless another player is answered."""
         async with self.attacker("player", "P8") as other:
@@ -251,6 +262,7 @@ async def victims(house: Besieged) -> AsyncIterator[Victims]:
         await found.listen(lobby.client, "L2", ("view.*.*.public", "_INBOX.L2.>"))
         await found.listen(operator.client, "bob", ("view.*.*.public", "_INBOX.bob.>"))
         yield found
+        await house.answered_all()
         for each in (player, lobby, operator):
             assert await each.settled() == []
 

@@ -6,6 +6,7 @@ from typing import Final
 
 import pytest
 
+from services.bus.accounts import CONNECTIONS, DISCONNECT, USERS
 from tests.access.acts import ASKED, FORGED, HEARD, JETSTREAM, body_of, hears, may
 from tests.access.besieged import (
     ERROR,
@@ -120,7 +121,7 @@ OWN_EARS: Final = {
     "cashier": ("fact.", "entry.", "cashier.", "query.account.", "account."),
     "views": ("fact.", "query.table.", "view."),
     "replay": ("fact.", "query.log."),
-    "doorman": ("$SYS.REQ.USER.AUTH", "connections", "disconnect."),
+    "doorman": ("$SYS.REQ.USER.AUTH", CONNECTIONS, DISCONNECT),
 }
 """What reaches an account at all; beside it there is what its own service asks and is answered."""
 
@@ -169,6 +170,15 @@ async def test_no_other_service_takes_commands_away(besieged: Besieged, role: Ro
                 answer = await player.client.request(f"query.table.{ROOM}.{TABLE}.player.P8", body.encode(), timeout=5)
                 assert answer.data
         assert [subject for subject in heard if subject.startswith("command.")] == []
+
+
+@pytest.mark.parametrize("role", SERVICES)
+async def test_a_service_learns_of_the_servers_connections_only_its_own(besieged: Besieged, role: Role) -> None:
+    """A server tells every account who is connected to it: of itself alone. Guests may not even ask."""
+    async with besieged.attacker("player", "P8"), besieged.attacker(role) as service:
+        answer = await service.client.request("$SYS.REQ.SERVER.PING.CONNZ", b'{"auth":true}', timeout=10)
+    told = json.loads(answer.data)["data"]["connections"]
+    assert {each["account"] for each in told} == {USERS[role]}
 
 
 def test_the_tables_of_acts_name_the_attackers() -> None:

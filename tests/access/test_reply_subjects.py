@@ -101,6 +101,25 @@ async def test_no_answer_is_an_order_a_fact_or_a_question(besieged: Besieged, ro
     assert others.seen == []
 
 
+@pytest.mark.parametrize("role", GUESTS)
+async def test_the_answer_to_a_command_is_none_either(besieged: Besieged, role: Role) -> None:
+    """It is refused and kept among the refusals of who sent it, and of nobody else."""
+    before = await besieged.messages()
+    name, own = NAMES[role], f"command.{ROOM}.{TABLE}.{role}.{NAMES[role]}"
+    async with victims(besieged) as others, besieged.attacker(role) as attacker:
+        for reply in BY_ANSWER:
+            await attacker.publish(own, b'{"type":"open_table"}', reply)
+        await attacker.settled()
+        async with besieged.attacker(role) as again:  # whoever names `_INBOX.>` may miss the own next answer
+            await again.client.request(own, b'{"type":"open_table"}', timeout=20)
+    after = await besieged.messages()
+    new = {what: after[what] for what in after if what not in before}
+    assert {what.split()[0] for what in new} <= {"REFUSALS"}
+    assert all(f'"subject":"{own}"' in text for text in new.values()), name
+    assert {what: after[what] for what in before} == before
+    assert others.seen == []
+
+
 @pytest.mark.parametrize("role", [role for role in SERVICES if role != "doorman"])
 async def test_no_service_has_the_log_read_out_to_guests(besieged: Besieged, role: Role) -> None:
     async with besieged.unharmed(), victims(besieged) as others, besieged.attacker(role) as attacker:
