@@ -122,3 +122,34 @@ async def test_one_credential_cannot_keep_others_out_by_many_connections(besiege
             for client in opened:
                 if not isinstance(client, BaseException):
                     await client.close()
+
+
+@pytest.mark.parametrize("reply", ["_INBOX.>", "_INBOX.P8.>", ">"])
+async def test_who_has_answers_of_others_forgotten_cannot_keep_them_out_for_good(
+    besieged: Besieged, reply: str
+) -> None:
+    """A limit of the server: an answer to a wildcard takes those under way to other players with it.
+
+    What they sent is carried out, and who sends it again gets through.
+    """
+    async with besieged.unharmed(), besieged.attacker("player") as flooder, besieged.attacker("player", "P8") as other:
+        enough = asyncio.Event()
+
+        async def flood() -> None:
+            while not enough.is_set():
+                for _ in range(5):
+                    await flooder.publish(QUESTION, b"{}", reply)
+                await asyncio.sleep(0.005)
+
+        flooding = asyncio.create_task(flood())
+        own = f"query.cards.{ROOM}.{TABLE}.player.P8"
+        try:
+            async with asyncio.timeout(60):
+                answered = 0
+                while answered < 3:
+                    with contextlib.suppress(nats.errors.TimeoutError):
+                        answer = await other.client.request(own, b"{}", timeout=0.5)
+                        answered += json.loads(answer.data)["player"] == "P8"
+        finally:
+            enough.set()
+            await flooding
