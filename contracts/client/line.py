@@ -157,7 +157,7 @@ class Line:
         try:
             await asyncio.wait((connecting, self._over), return_when=asyncio.FIRST_COMPLETED)
         finally:
-            connecting.cancel()
+            _leave(connecting)
         if connecting.done():
             connecting.result()
             # While the server asks whether to let somebody in, nats-py takes its first ping for a welcome.
@@ -192,11 +192,11 @@ class Line:
         for _ in range(2):
             flushing = asyncio.ensure_future(self._client.flush())
             broken = asyncio.ensure_future(self._broken.wait())
-            await asyncio.wait((flushing, broken), return_when=asyncio.FIRST_COMPLETED)
-            for each in (flushing, broken):
-                each.cancel()
-            with contextlib.suppress(asyncio.CancelledError, nats.errors.Error):
-                await flushing
+            try:
+                await asyncio.wait((flushing, broken), return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                broken.cancel()
+                _leave(flushing)
 
     def _options(self) -> dict[str, Any]:
         return {
@@ -275,3 +275,9 @@ class Line:
     async def _on_closed(self) -> None:
         self._broken.set()
         self._gone.set()
+
+
+def _leave(work: asyncio.Future[None]) -> None:
+    """Waits no more for some work; how it ends is of no interest."""
+    work.cancel()
+    work.add_done_callback(lambda ended: None if ended.cancelled() else ended.exception())

@@ -142,7 +142,7 @@ class BotTable:
 
     async def _mind(self, following: Following, table: PublicTable, bots: asyncio.TaskGroup) -> None:
         """Does what there is to do for a lobby, at a table as it is now."""
-        if table.n < self._asked_n:  # all that was asked for is to be seen
+        if table.n < self._asked_n or table.status == "closed":  # all that was asked for is to be seen
             return
         asked: Outcome | None = None
         if table.status == "open" and table.hand >= self.plan.hands:

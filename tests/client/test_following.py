@@ -153,8 +153,14 @@ async def test_bodies_that_do_not_fit_their_subject_are_dropped_and_counted(stag
     assert (following.dropped, following.table) == (len(strangers), picture(4))
 
 
-async def test_after_the_connection_was_lost_the_whole_is_asked_for(stage: Stage) -> None:
-    """The server is killed, and comes back on its port; what was shown meanwhile nobody tells again."""
+async def test_after_the_connection_was_lost_the_whole_is_asked_for(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server is killed, and comes back on its port; what was shown meanwhile nobody tells again.
+
+    It is not the silence that has it asked: it would take an hour.
+    """
+    monkeypatch.setattr("contracts.client.following.SILENCE_S", 3600.0)
     tail = Tail(3)
     following = await watching(stage, tail)
     line = following._client.line  # noqa: SLF001 - which connection it is, is nobody else's business

@@ -153,7 +153,11 @@ async def test_an_expired_credential_is_told_at_once_at_the_door(house: Deployed
             await Client.connect(house.url, "player", "P7", creds=creds, tls=vouched(house))
 
 
-async def test_a_credential_that_expires_while_its_player_waits_ends_the_waiting(house: DeployedHouse) -> None:
+async def test_a_credential_that_expires_while_its_player_waits_ends_the_waiting(
+    house: DeployedHouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At once: nobody has to be refused for some time to know that this one is over."""
+    monkeypatch.setattr("contracts.client.line.REFUSED_S", 3600.0)
     async with house.serving("doorman"):
         creds = house.credential("P7", days=4 * SECOND)
         async with await Client.connect(house.url, "player", "P7", creds=creds, tls=vouched(house)) as player:
