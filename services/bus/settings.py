@@ -75,7 +75,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """What the file of master keys would hold, where there shall be none."""
     http_port: int | None = None
     """Where probes find `/live` and `/ready`, and Prometheus `/metrics`; none: nowhere."""
-    http_host: str = "0.0.0.0"  # noqa: S104 - probes come from outside; what is said there is no secret
+    http_host: str = "127.0.0.1"
+    """Where the port is open: `0.0.0.0` where probes come from other machines, as in a container."""
     otlp_url: str | None = None
     """The collector that takes traces over OTLP/HTTP (`http://collector:4318`); none: there are no traces."""
     trace_ratio: float = 1.0

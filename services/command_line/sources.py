@@ -19,11 +19,16 @@ from services.bus.credentials import Credentials
 from services.bus.jetstream import JetStreamLog
 from services.bus.log import Unavailable
 from services.bus.server import EmbeddedServer, ServerFailed
-from services.bus.settings import Settings
+from services.bus.settings import PREFIX, Settings
 from services.command_line.refusals import CannotRead, WrongArgument
 from services.command_line.serve import DEPLOY_PREFIX, room
 from services.command_line.where import Where
 
+READER: Final = "replay"
+"""As whom logs are read."""
+WHO_READS: Final = (
+    "a house's folder does, and an operator's file that was made with `croupier credentials operator NAME --reads-logs`"
+)
 CONNECT_MS: Final = 3_000
 REQUEST_S: Final = 5.0
 
@@ -48,7 +53,7 @@ class Opened(NamedTuple):
 @contextlib.asynccontextmanager
 async def opened(where: Where) -> AsyncIterator[Opened]:
     """The room's log, for reading. Raises `CannotRead` or `WrongArgument`."""
-    async with _settings(where) as settings, _log_as(settings, "replay") as found:
+    async with _settings(where) as settings, _log_as(settings, READER) as found:
         yield found
 
 
@@ -87,7 +92,10 @@ async def connected(settings: Settings, user: str) -> AsyncIterator[Client]:
     file, line = file_of(settings.credentials_file, user), Line(user)
     settings = msgspec.structs.replace(settings, credentials_path=file)
     try:
-        client = await connect(settings, Credentials.read(file), line)
+        credentials = Credentials.read(file)
+        if user == READER and user not in credentials.users:
+            raise CannotRead(f"{file} lets nobody read logs: {WHO_READS}")
+        client = await connect(settings, credentials, line)
     except (OSError, msgspec.MsgspecError) as error:
         raise CannotRead(f"no connection as {user!r} with the credentials in {file}: {error}") from error
     try:
@@ -161,11 +169,22 @@ def _given(where: Where) -> Settings:
     if where.credentials is not None:
         settings = msgspec.structs.replace(settings, credentials_path=where.credentials)
     if where.nats is not None:
-        return msgspec.structs.replace(settings, nats_url=where.nats)
-    if where.data is not None:
+        settings = msgspec.structs.replace(settings, nats_url=where.nats)
+    elif where.data is not None:
         path = where.credentials or where.data / "credentials.json"
-        return msgspec.structs.replace(settings, nats_url=None, data_path=where.data, credentials_path=path)
-    return settings
+        settings = msgspec.structs.replace(settings, nats_url=None, data_path=where.data, credentials_path=path)
+    chosen = where.operator is not None or f"{PREFIX}OPERATOR" in os.environ
+    return settings if chosen else msgspec.structs.replace(settings, operator=_whose(settings))
+
+
+def _whose(settings: Settings) -> Id:
+    """Whose name stands in a file that lets in one person; else the usual one."""
+    try:
+        users = Credentials.read(settings.credentials_file).users
+    except (OSError, ValueError):  # told when somebody connects with it
+        return settings.operator
+    people = [user for user in users if user not in SERVICES]
+    return people[0] if len(people) == 1 else settings.operator
 
 
 def file_of(path: Path, user: str) -> Path:

@@ -19,7 +19,7 @@ class Where:
     data: Annotated[Path | None, Parameter(help="Folder of a server of one's own.")] = None
     room: Annotated[str, Parameter(help="The room.")] = "main"
     operator: Annotated[
-        str | None, Parameter(name="--as", help="Your name as an operator; default: CROUPIER_OPERATOR, or operator.")
+        str | None, Parameter(name="--as", help="Your name as an operator; default: CROUPIER_OPERATOR, or your file's.")
     ] = None
 
 

@@ -50,6 +50,7 @@ class TestImage:
         config = inspected["Config"]
         assert config["User"] == "10001:10001"
         assert config["Entrypoint"] == ["croupier"]
+        assert {"CROUPIER_HTTP_HOST=0.0.0.0", "CROUPIER_HTTP_PORT=8080"} <= set(config["Env"])
         assert config["Healthcheck"]["Test"] == ["CMD", "croupier", "probe", "live"]
         labels = {name.removeprefix("org.opencontainers.image."): text for name, text in config["Labels"].items()}
         assert (labels["title"], labels["licenses"]) == ("Croupier", "Apache-2.0")
