@@ -3,7 +3,7 @@
 #
 # usage: story.sh CREDENTIALS [TABLE]     with the credentials.json of `croupier serve all --data room`
 #
-# Needs bash, grep and sha256sum. Over TLS, which a shell does not speak, see the example in JavaScript.
+# Needs bash 4.3 or newer, grep and sha256sum. Over TLS, which a shell does not speak, see the example in JavaScript.
 set -euo pipefail
 export LC_ALL=C # NATS counts bytes
 
