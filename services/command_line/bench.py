@@ -10,12 +10,12 @@ from rich.console import Console
 from services.bus import logging
 from services.bus.settings import Settings
 
-PARTS: Final = "a,b,c,d,e"
+PARTS: Final = "a,b,c,d,e,f"
 NEEDED: Final = ("tests.bench", "pokerkit")
 
 
 def bench(*, only: str = PARTS, json: bool = False) -> int:
-    """Measures hands by the deciders, folds, play through all services, idle tables and accounts; takes some minutes.
+    """Measures hands, folds, play through all services, idle tables, accounts, and views; takes some minutes.
 
     Runs from a checkout with the development dependencies only: what it measures against is there.
 
@@ -23,7 +23,7 @@ def bench(*, only: str = PARTS, json: bool = False) -> int:
     ----------
     only
         The parts, with commas between them: a (hands in memory), b (folds), c (play), d (idle tables and starts),
-        e (accounts).
+        e (accounts), f (thousands of players' connections and their views).
     json
         Prints the report as JSON.
     """

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Final
 
-from tests.bench import buying, folding, hands, idle, paying, playing, reconciling
+from tests.bench import buying, folding, hands, idle, paying, playing, reconciling, watching
 from tests.bench.report import Line, Report, report
 from tests.bench.sizes import WHOLE, Sizes
 
@@ -22,6 +22,7 @@ PARTS: Final[dict[str, Callable[[Sizes], Awaitable[list[Line]]]]] = {
     "c": playing.measure,
     "d": idle.measure,
     "e": _accounts,
+    "f": watching.measure,
 }
 """What is measured, by the letter that `--only` takes."""
 

@@ -5,7 +5,9 @@ They see the facts as the replay service does, so that four services can be meas
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 from contextlib import AsyncExitStack
+from functools import partial
 from random import Random
 from typing import Any, Final, Self
 
@@ -31,6 +33,8 @@ ROOM: Final = "main"
 PLAYED: Final = ("nlhe", "plo", "plo8", "lo8")
 AGAIN_S: Final = 0.5
 """A command without an answer is sent again after this long, the same bytes."""
+WAITING_MAX: Final = 500
+"""So many commands of one connection are unanswered when tables are opened."""
 
 _OPENS: Final = frozenset({"hole_cards_dealt", "board_dealt"})
 
@@ -91,6 +95,7 @@ class Asker:
         self._waiting: dict[str, Sent] = {}
         self._queue: deque[tuple[str, Sent]] = deque()
         self._sending: asyncio.Task[None] | None = None
+        self._room = asyncio.Event()
 
     @classmethod
     async def on(cls, client: Client) -> Self:
@@ -112,6 +117,12 @@ class Asker:
         now = asyncio.get_running_loop().time()
         self._number += 1
         self._send(str(self._number), Sent(subject, body, now, now))
+
+    async def room(self) -> None:
+        """Returns when not too many commands are unanswered: those that wait too long are sent again, all of them."""
+        if len(self._waiting) >= WAITING_MAX:
+            self._room.clear()
+            await self._room.wait()
 
     def again(self) -> None:
         """Sends what was not answered once more."""
@@ -140,21 +151,28 @@ class Asker:
             if b'"code":"busy"' in message.data:
                 return  # it is sent again
         sent = self._waiting.pop(token, None)
+        if len(self._waiting) < WAITING_MAX:
+            self._room.set()
         if sent is not None and message.data:
             self.answered_s.append(asyncio.get_running_loop().time() - sent.first)
 
 
 class Bots:
-    """Plays some tables for as long as it is open; `commits`, `bytes` and `hands` count what was seen."""
+    """Plays some tables for as long as it is open, thinking for `think_s` on average before each decision.
 
-    def __init__(self, settings: Settings, tables: int) -> None:
+    `commits`, `bytes` and `hands` count what was seen, `dealt` the tables that were dealt a first hand.
+    """
+
+    def __init__(self, settings: Settings, tables: int, think_s: float = 0.0) -> None:
         self.commits = self.bytes = self.hands = self.dealt = 0
+        self._think_s = think_s
         self.players: Asker | None = None
         self._settings = settings
         self._tables = {f"T{number}": Table(f"T{number}") for number in range(tables)}
         self._facts = msgspec.json.Decoder(Fact)
         self._random = Random(1)
         self._first = asyncio.Event()
+        self._all = asyncio.Event()
         self._lobby: Asker | None = None
         self._open = AsyncExitStack()
         self._repeating: asyncio.Task[None] | None = None
@@ -165,12 +183,13 @@ class Bots:
             await self._open.enter_async_context(connected(self._settings, user))
             for user in ("players", "lobby", "replay")
         ]
-        self.players, self._lobby = await Asker.on(players), await Asker.on(lobby)
+        self.players, self._lobby = await Asker.on(players), (lobby_asker := await Asker.on(lobby))
         await Sink(self._see).subscribe(watching, subjects.fact_pattern(ROOM))
         await settle(watching)
         self._repeating = asyncio.create_task(self._repeat())
         for number, table in enumerate(self._tables.values()):
             game = PLAYED[number % len(PLAYED)]
+            await lobby_asker.room()
             config = config_of(game, party(GAMES[game][1], stakes_of(game)))
             self._ask(table, OpenTable(id=table.named("open"), config=config))
             for seat in range(1, SEATS + 1):
@@ -191,11 +210,16 @@ class Bots:
         """Stops playing: the tables stay as they are."""
         if self._repeating is not None:
             self._repeating.cancel()
+            self._repeating = None
         await self._open.aclose()
 
     async def first_deal(self) -> None:
         """Returns once cards were dealt somewhere."""
         await self._first.wait()
+
+    async def all_dealt(self) -> None:
+        """Returns once cards were dealt everywhere."""
+        await self._all.wait()
 
     @property
     def asker(self) -> Asker:
@@ -232,6 +256,9 @@ class Bots:
                 table.turn = None
             case "hole_cards_dealt":
                 self._first.set()
+                self.dealt += fact.hand == 1
+                if self.dealt == len(self._tables):
+                    self._all.set()
             case "hand_ended":
                 self.hands += 1
             case "player_sat_out":
@@ -245,12 +272,21 @@ class Bots:
         back = ReturnToPlay(id=table.named("back"), hand=fact.hand, player=player, choice="post")
         self._ask(table, back)
 
+    def _decided(self, ask: Callable[[], None]) -> None:
+        """Says what was thought of, unless play is over by now."""
+        if self._repeating is not None:
+            ask()
+
     def _act(self, table: Table, fact: Fact) -> None:
         turn = table.turn
         if turn is None:
             return
         act = choose(turn, fact.n, fact.hand, self._random)
-        self.asker.ask(table.name, "player", table.player(turn.seat), act)
+        ask = partial(self.asker.ask, table.name, "player", table.player(turn.seat), act)
+        if self._think_s:
+            asyncio.get_running_loop().call_later(self._think_s * 2 * self._random.random(), self._decided, ask)
+        else:
+            ask()
 
 
 def spread(waits_s: list[float]) -> dict[str, Any]:

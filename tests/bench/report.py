@@ -15,6 +15,7 @@ SECTIONS: Final = {
     "c": "Play through the services, beside raw appends",
     "d": "Idle tables, starts and recovery",
     "e": "Accounts",
+    "f": "Players' connections and views",
 }
 
 

@@ -6,7 +6,8 @@ import msgspec
 class Sizes(msgspec.Struct, frozen=True, kw_only=True):
     """`runs` of (a) and (b), `plays` of (c) and (d); `hands` in memory a run; `commits` to fold; tables; seconds.
 
-    `entries` of a ledger, its `accounts`, and `buyers` are those of (e).
+    `entries` of a ledger, its `accounts`, and `buyers` are those of (e). (f) has `connections`, of which as many as one
+    process holds come anew, `deaf` clients that do not read, bots that think, and watches for so many seconds.
     """
 
     runs: int = 5
@@ -22,6 +23,10 @@ class Sizes(msgspec.Struct, frozen=True, kw_only=True):
     entries: int = 1_000_000
     buyers: int = 100
     accounts: int = 2_000
+    connections: int = 5_000
+    deaf: int = 20
+    think_s: float = 8.0
+    watch_s: float = 12.0
 
 
 WHOLE = Sizes()
@@ -39,4 +44,8 @@ TINY = Sizes(
     entries=1_000,
     buyers=4,
     accounts=20,
+    connections=24,
+    deaf=2,
+    think_s=0.05,
+    watch_s=0.5,
 )

@@ -40,6 +40,17 @@ MEASURED = {
         "reconcile: processor",
         "reconcile: memory",
     ],
+    "f": [
+        "memory of a connection in the server",
+        "views that arrive",
+        "from commit to view, p99",
+        "commits while 2 do not read",
+        "p99 while 2 do not read",
+        "commits of the others while 6 come anew",
+        "p99 of the others while 6 come anew",
+        "commits after both",
+        "p99 after both",
+    ],
 }
 
 
@@ -62,7 +73,7 @@ async def test_players_buy_in_and_a_ledger_is_reconciled() -> None:
 
 @pytest.mark.server
 @pytest.mark.slow
-@pytest.mark.parametrize("part", ["c", "d"])
+@pytest.mark.parametrize("part", ["c", "d", "f"])
 async def test_a_part_with_processes_reports_all_that_it_measures(part: str) -> None:
     found = await bench([part], TINY)
     assert [line.what for line in found.lines] == MEASURED[part]
@@ -87,7 +98,7 @@ def test_a_report_is_shown_by_part() -> None:
 def test_an_unknown_part_is_refused() -> None:
     with pytest.raises(ValueError, match="not 'x'"):
         command(only="a,x")
-    assert sorted(PARTS) == ["a", "b", "c", "d", "e"]
+    assert sorted(PARTS) == ["a", "b", "c", "d", "e", "f"]
 
 
 def test_outside_a_checkout_the_command_says_so(
