@@ -1,5 +1,6 @@
 """Three servers of a house form a cluster over TLS: a doorman at one of them sees to players at all."""
 
+import asyncio
 import time
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from nats.aio.msg import Msg
 from nats.errors import Error, NoRespondersError
 
 from services.access.house import House
+from services.access.issuing import revoke
 from services.bus.connection import Line, connect
 from services.bus.jetstream import JetStreamLog
 from services.command_line.serve import DEPLOY_PREFIX, make_streams
@@ -30,7 +32,12 @@ async def test_three_servers_are_one_room(tmp_path: Path) -> None:
         assert found.cluster.replicas is not None
         assert {found.cluster.leader, *(each.name for each in found.cluster.replicas)} == {"nats-0", "nats-1", "nats-2"}
         async with first.serving("doorman"):
-            player = await last.player("P7")
+            ended = asyncio.Event()
+
+            async def closed() -> None:
+                ended.set()
+
+            player = await last.player("P7", closed_cb=closed)
 
             async def answer(message: Msg) -> None:
                 await message.respond(b"!")
@@ -42,7 +49,8 @@ async def test_three_servers_are_one_room(tmp_path: Path) -> None:
                     break
                 except NoRespondersError:
                     continue
-            await player.close()
+            revoke(first.house, "P7")
+            await asyncio.wait_for(ended.wait(), 10)
         with pytest.raises(Error, match="Authorization Violation"):
             await last.player("P7")
         for client in (table, deploy):
