@@ -76,12 +76,13 @@ class Client:
         """Connects as `kind` and `name`: by a password, an NKey seed, or a `.creds` file or its text.
 
         `url`: several with commas. `user`: the server's name for who connects, where it is another one. Raises
-        `NotLetIn` as soon as the server refuses, `NotReached`, `Denied` where answers may not come to `inbox`, and
-        ValueError.
+        `NotLetIn` as soon as the server refuses, `NotReached`, `Denied` where answers may not come to `inbox`, OSError
+        for a file that cannot be read, and ValueError for what proves nobody or somebody else.
         """
         identity = Identity(
             kind=kind, name=name, user=user, password=password, seed=seed, creds=creds, tls=tls, inbox=inbox
         )
+        identity.check()
         return await cls.be(url, identity, within_s=within_s)
 
     @classmethod

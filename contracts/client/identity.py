@@ -16,6 +16,7 @@ from contracts.subjects import ActorKind, is_id
 CREDS: Final = ".creds"
 """How the name of a file ends that holds a signed credential and the seed of its owner."""
 
+_SEED: Final = re.compile(r"-----BEGIN USER NKEY SEED-----\s+SU\S+\s+-+END USER NKEY SEED-+")
 _JWT: Final = re.compile(r"-----BEGIN NATS USER JWT-----\s+(\S+)\s+-+END NATS USER JWT-+")
 
 
@@ -53,11 +54,24 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True):
     inbox: str | None = None
 
     def __post_init__(self) -> None:
-        """Raises ValueError for a name that no subject can hold, and for two proofs."""
+        """Raises ValueError for a name that no subject can hold, two proofs, and a text that is no credential."""
         if not is_id(self.name):
             raise ValueError(f"{self.name!r} is not a name of letters, digits, - and _, 40 at most")
         if sum(proof is not None for proof in (self.password, self.seed, self.creds)) > 1:
             raise ValueError("one of password, seed and creds proves who a client is, not two")
+        if isinstance(self.creds, str):
+            self.check()
+
+    def check(self) -> None:
+        """Looks whether a credential can prove it. Raises OSError for its file, ValueError for what cannot."""
+        if self.creds is None:
+            return
+        text = self.creds if isinstance(self.creds, str) else self.creds.read_text(encoding="utf-8")
+        whose = claims_in(jwt_in(text)).name
+        if _SEED.search(text) is None:
+            raise ValueError("there is no USER NKEY SEED beside the NATS USER JWT, and without it nobody is let in")
+        if self.kind == "player" and whose != self.name:
+            raise ValueError(f"the credential is that of {whose}, and lets nobody in as {self.name}")
 
     def __repr__(self) -> str:
         """Without what nobody else may know."""
@@ -77,8 +91,9 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True):
         if not path.exists():
             raise FileNotFoundError(f"there is no file of credentials {path}")
         if path.suffix == CREDS:
-            jwt_in(path.read_text(encoding="utf-8"))  # before anybody connects with it
-            return "", cls(kind=kind, name=name, creds=path)
+            identity = cls(kind=kind, name=name, creds=path)
+            identity.check()  # before anybody connects with it
+            return "", identity
         try:
             letter = msgspec.json.decode(path.read_bytes(), type=_Letter)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -127,7 +142,7 @@ def jwt_in(text: str) -> str:
     """The signed credential in the text of a `.creds` file. Raises ValueError where there is none."""
     found = _JWT.search(text)
     if found is None:
-        raise ValueError("there is no NATS USER JWT in the file of credentials")
+        raise ValueError("there is no NATS USER JWT in the credential; a file of one is given as a Path")
     return found.group(1)
 
 

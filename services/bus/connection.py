@@ -184,6 +184,8 @@ def _why(settings: Settings, credentials: Credentials, line: Line) -> str:
         secret = f"the {'seed' if line.user in credentials.seeds else 'password'} in {settings.credentials_file}"
         return f"the server at {url} does not let in the user {line.user!r} with {secret}: {line.last_error}"
     waited_s = settings.connect_timeout_ms / 1000
+    if isinstance(line.last_error, OSError) and not isinstance(line.last_error, ssl.SSLError):
+        return f"no server is reached at {url} as {line.user!r} within {waited_s:g} s, is it up? {line.last_error}"
     return f"no server at {url} let the user {line.user!r} in within {waited_s:g} s: {line.last_error}"
 
 

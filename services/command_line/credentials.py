@@ -127,7 +127,9 @@ def revoke(kind: Literal["player", "operator", "lobby"], name: str, /, *, house:
     with _said():
         if kind == "player":
             issuing.revoke(of, who)
-            print_lines([f"{of.revoked_file}: what {who} has had lets nobody in; doormen know it at once"])
+            print_lines(
+                [f"{of.revoked_file}: what {who} has had lets nobody in, if there was any; doormen know it at once"]
+            )
         else:
             admitting.dismiss(of, kind, who)
             print_lines([f"{admitting.rights_file(of, kind)}: {kind} {who} is gone; {RELOAD}"])

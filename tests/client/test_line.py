@@ -1,6 +1,7 @@
 """A client is let in or told why not, at once; and its connection lasts as long as it is let in."""
 
 import asyncio
+import base64
 import os
 import signal
 import ssl
@@ -224,3 +225,31 @@ def test_what_is_no_signed_credential_says_nothing() -> None:
     for text in ("", "a", "a.b.c", "a.!!!.c"):
         with pytest.raises(ValueError, match="no signed credential"):
             claims_in(text)
+
+
+SIGNED = base64.urlsafe_b64encode(b'{"name": "P7", "exp": 4102444800}').decode().rstrip("=")
+JWT = f"-----BEGIN NATS USER JWT-----\nx.{SIGNED}.y\n------END NATS USER JWT------\n"
+SEED = f"-----BEGIN USER NKEY SEED-----\nSU{'A' * 56}\n------END USER NKEY SEED------\n"
+
+
+@pytest.mark.parametrize(
+    ("creds", "name", "said"),
+    [
+        ("P7.creds", "P7", "a file of one is given as a Path"),
+        (JWT, "P7", "no USER NKEY SEED"),
+        (SEED, "P7", "no NATS USER JWT"),
+        (f"{JWT}{SEED}", "P8", "that of P7, and lets nobody in as P8"),
+    ],
+)
+async def test_a_credential_that_lets_nobody_in_under_this_name_is_told_before_anybody_is_asked(
+    tmp_path: Path, creds: str, name: str, said: str
+) -> None:
+    """As text, in a file, and in a file that `connect` is given."""
+    file = tmp_path / "some.creds"
+    file.write_text(creds)
+    with pytest.raises(ValueError, match=said):
+        Identity(kind="player", name=name, creds=creds)
+    with pytest.raises(ValueError, match=said):
+        Identity.of_file(file, "player", name)
+    with pytest.raises(ValueError, match=said):
+        await Client.connect("nats://127.0.0.1:1", "player", name, creds=file)

@@ -81,9 +81,18 @@ def test_containers_are_killed_and_play_goes_on(room: Composed) -> None:
 
 
 def test_a_process_that_dies_is_started_again(room: Composed) -> None:
-    """Who is killed inside, as by the kernel where memory is short, comes back by the restart policy alone."""
+    """Who is killed inside, as by the kernel where memory is short, comes back by the restart policy alone.
+
+    So does a server that was told to read its files again, as the README tells it: an engine takes any `docker kill`,
+    of a HUP too, for the end of its own care, and starts such a container no more.
+    """
     number = _played(room, 1)
     nats, rake = room.containers("nats")[0], room.containers("rake")[0]
+    room.done("exec", "-T", "nats", "kill", "-HUP", "1")
+    deadline = time.monotonic() + PLAY_S_MAX
+    while "Reloaded server configuration" not in room.done("logs", "nats") and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert "Reloaded server configuration" in room.done("logs", "nats")
     for container, name in ((nats, "nats-server"), (rake, "croupier")):
         script = f'for each in /proc/[0-9]*; do grep -qs {name} $each/comm && kill -9 "${{each#/proc/}}"; done; true'
         subprocess.run(["docker", "exec", container, "sh", "-c", script], check=False, capture_output=True)

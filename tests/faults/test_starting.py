@@ -45,7 +45,7 @@ async def test_no_server(tmp_path: Path) -> None:
     url, file = f"nats://127.0.0.1:{free_port()}", tmp_path / "credentials.json"
     Credentials(url=url, passwords={"table": "x"}).write(file)
     reason = await _tried(Settings(nats_url=url, credentials_path=file))
-    assert reason.startswith(f"no server at {url} let the user 'table' in within 1 s: ")
+    assert reason.startswith(f"no server is reached at {url} as 'table' within 1 s, is it up? ")
     assert "refused" in reason.lower() or "connect" in reason.lower()
 
 
