@@ -1,20 +1,24 @@
 """The README is true: its example runs and prints what it says, and its commands exist."""
 
 import asyncio
+import json
 import re
 import subprocess
 import sys
 from pathlib import Path
 from typing import get_args
 
+import msgspec
 import pytest
 from msgspec.inspect import IntType, StrType
 
+from contracts.codec import decode, encode
 from contracts.commands import COMMAND_BYTES_MAX, Act
 from contracts.games import Options
 from contracts.outcomes import Accepted, Code
-from contracts.queries import LogQuery
+from contracts.queries import LogQuery, OwnCards
 from contracts.subjects import ActorKind
+from contracts.views import PublicView
 from services.bus import gate, waiting
 from services.bus.accounts import GUEST_PAYLOAD_BYTES_MAX, GUEST_SUBSCRIPTIONS_MAX, permissions
 from services.bus.desk import HOLD_S
@@ -65,6 +69,13 @@ async def test_an_example_prints_what_the_readme_says(tmp_path: Path, example: s
     assert (process.returncode, err.decode()) == (0, "")
     # A view and the answer to its command travel on two ways, and may change places.
     assert sorted(line.rstrip() for line in out.decode().splitlines()) == sorted(printed.splitlines())
+
+
+@pytest.mark.parametrize(("tag", "kind"), [("public", PublicView), ("own_cards", OwnCards), ("act", Act)])
+def test_a_message_of_the_readme_is_one_of_the_bus_to_the_last_field(tag: str, kind: type[msgspec.Struct]) -> None:
+    """What is read is written again as it stands there: no field is unknown, none is at its default."""
+    (shown,) = (block for language, block in BLOCKS if language == "json" and f'"type": "{tag}"' in block)
+    assert json.loads(encode(decode(shown.encode(), kind))) == json.loads(shown)
 
 
 @pytest.mark.server
