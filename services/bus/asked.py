@@ -44,6 +44,7 @@ class Rules[S: State, E: Event, K: Caused](msgspec.Struct, frozen=True):
 
     `cause` reads the body of a command of some actor that arrived at some moment. `refused` gives the events by which a
     refusal is put into the log, () where it is not. `opens` says whether a command may be the first of an aggregate.
+    `whim` says whether its sender could have it accepted again and again with nothing in between.
     """
 
     cause: Callable[[Actor, Instant, bytes], K | Rejected]
@@ -52,6 +53,7 @@ class Rules[S: State, E: Event, K: Caused](msgspec.Struct, frozen=True):
     decide: Callable[[S, K, Instant], tuple[E, ...] | Rejected]
     refused: Callable[[Rejected, K], tuple[E, ...]]
     opens: Callable[[K], bool]
+    whim: Callable[[K], bool] = lambda _: False
 
 
 class Request[K: Caused](msgspec.Struct, frozen=True):

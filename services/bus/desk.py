@@ -113,7 +113,10 @@ class Desk[S: State, C: Chained, E: Event, K: Caused]:
     def _queue(self, request: Request[K]) -> None:
         key = (request.address.room, request.address.table)
         queue = self._queues.get(key)
-        if self.waiting.is_full(request.address, len(queue or ())):
+        whim = self.rules.whim(request.cause)
+        if self.waiting.is_full(request.address, len(queue or ())) or (
+            whim and not self.waiting.bears(request.address, request.since)
+        ):
             # Not kept among the refusals, nor among the spans: a flood must not become a flood of writes.
             full = busy(request.cause, TOO_MUCH)
             self.measures.answered(request.address, request.cause.command, full, 0.0)

@@ -4,7 +4,7 @@ import contextlib
 import os
 from collections.abc import AsyncIterator
 
-from contracts.commands import OpenTable
+from contracts.commands import Act, OpenTable
 from contracts.commit import Cause
 from contracts.data import Instant
 from contracts.events.state import Actor
@@ -38,6 +38,8 @@ RULES = Rules(
     refused=refused_events,
     # Of a table that players name nothing is kept: they may name any.
     opens=lambda cause: isinstance(cause.command, OpenTable) and cause.actor.kind in SENDERS[OpenTable],
+    # A decision is called for by the game; sitting out and coming back is not, and could fill the log.
+    whim=lambda cause: cause.actor.kind == "player" and not isinstance(cause.command, Act),
 )
 
 

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import time
+from collections import Counter
 from typing import Any, Final
 
 import nats.errors
@@ -13,6 +14,7 @@ from contracts.codec import decode_outcome, encode
 from contracts.outcomes import Rejected
 from services.bus.accounts import GUEST_PAYLOAD_BYTES_MAX, GUEST_SUBSCRIPTIONS_MAX
 from services.bus.desk import REFUSALS_BURST
+from services.bus.waiting import WHIMS_BURST, WHIMS_PER_S
 from tests.access.besieged import TABLE, Besieged
 from tests.processes.playing import ROOM
 from tests.services.room import CONFIG
@@ -153,3 +155,22 @@ async def test_who_has_answers_of_others_forgotten_cannot_keep_them_out_for_good
         finally:
             enough.set()
             await flooding
+
+
+async def test_a_player_who_changes_the_mind_all_the_time_does_not_fill_the_log(besieged: Besieged) -> None:
+    """Sitting out and coming back is accepted as often as one likes, but not as fast: each stays in the log."""
+    before = await besieged.messages()
+    said: Counter[str] = Counter()
+    began = time.monotonic()
+    async with besieged.attacker("player", "P9") as player:
+        for number in range(5 * WHIMS_BURST):
+            kind = ("sit_out", "return_to_play")[number % 2]
+            command = json.dumps({"type": kind, "id": f"whim-{number}", "hand": 1})
+            answer = await player.client.request(f"command.{ROOM}.{TABLE}.player.P9", command.encode(), timeout=20)
+            outcome = decode_outcome(answer.data)
+            said[outcome.code if isinstance(outcome, Rejected) else "accepted"] += 1
+    most = WHIMS_BURST + 1 + WHIMS_PER_S * (time.monotonic() - began)
+    new = [what for what in await besieged.messages() if what not in before and what.startswith("TABLES ")]
+    assert said["busy"] > 0
+    assert 0 < said["accepted"] <= most
+    assert len(new) <= most
