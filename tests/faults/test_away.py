@@ -11,7 +11,7 @@ import pytest
 
 from tests.faults.running import EVERYTHING, a_member, is_not_ready, is_ready, probed
 from tests.processes.fleet import Member
-from tests.processes.playing import a_server
+from tests.processes.playing import own_server
 
 pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.xdist_group("processes")]
 
@@ -21,7 +21,7 @@ STOP_S_MAX = 4.0
 
 async def test_a_process_without_its_server_says_little_and_stops_when_it_is_told_to(tmp_path: Path) -> None:
     async with contextlib.AsyncExitStack() as members:
-        async with a_server(tmp_path) as settings:
+        async with own_server(tmp_path) as settings:
             member, port = await members.enter_async_context(a_member(settings))
             await probed(port, is_ready)
         await probed(port, is_not_ready("table.connection"))

@@ -25,6 +25,7 @@ from services.bus.connection import Line, connect
 from services.bus.credentials import Credentials
 from services.bus.log import Log
 from services.bus.mailbox import Mailbox
+from services.bus.server import EmbeddedServer
 from services.bus.settings import Settings
 from services.command_line.demo_plans import HURRIED
 from services.command_line.proof import Account, prove, replay_log
@@ -40,6 +41,14 @@ ONCE_S: Final = 5.0
 async def a_server(folder: Path) -> AsyncIterator[Settings]:
     """The suite's server with new streams; gives the settings with which processes reach it."""
     async with servers.a_server(folder) as server:
+        await servers.make_streams(server)
+        yield Settings(nats_url=server.url, credentials_path=folder / "credentials.json")
+
+
+@asynccontextmanager
+async def own_server(folder: Path) -> AsyncIterator[Settings]:
+    """A bundled server with new streams, which is gone when the context is left."""
+    async with EmbeddedServer(folder) as server:
         await servers.make_streams(server)
         yield Settings(nats_url=server.url, credentials_path=folder / "credentials.json")
 
