@@ -94,7 +94,7 @@ async def connected(settings: Settings, user: str) -> AsyncIterator[Client]:
     try:
         credentials = Credentials.read(file)
         if user == READER and user not in credentials.users:
-            raise CannotRead(f"{file} lets nobody read logs: {WHO_READS}")
+            raise CannotRead(f"{file} lets nobody in as {user!r}, by which logs are read: {WHO_READS}")
         client = await connect(settings, credentials, line)
     except (OSError, msgspec.MsgspecError) as error:
         raise CannotRead(f"no connection as {user!r} with the credentials in {file}: {error}") from error

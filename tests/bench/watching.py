@@ -100,17 +100,18 @@ async def crowds(count: int) -> AsyncIterator[Crowds]:
 
 async def measure(sizes: Sizes) -> list[Line]:
     """Players at their tables, each with a connection; then some that do not read, then many that come anew."""
+    others = set(children("nats-server"))
     with tempfile.TemporaryDirectory(prefix="croupier-bench-") as folder:
         async with (
             a_server(Path(folder), sync_always=False) as settings,
             Fleet(settings, CREWS),
             crowds(CROWDS) as crowd,
         ):
-            return await _measured(sizes, settings, crowd)
+            (server,) = set(children("nats-server")) - others
+            return await _measured(sizes, settings, crowd, server)
 
 
-async def _measured(sizes: Sizes, settings: Settings, crowd: Crowds) -> list[Line]:
-    (server,) = children("nats-server")
+async def _measured(sizes: Sizes, settings: Settings, crowd: Crowds, server: int) -> list[Line]:
     tables = max(1, sizes.connections // SEATS)
     people = [Person(f"T{number}-p{seat}", f"T{number}") for number in range(tables) for seat in range(1, SEATS + 1)]
     host, _, port = str(settings.nats_url).rpartition("/")[2].partition(":")
