@@ -46,6 +46,7 @@ NAMES: Final = {"player": "P7", "lobby": "L1", "operator": "ann"}
 """Who attacks; P8, L2 and bob are whom they attack."""
 TABLE: Final = "T1"
 LEDGER: Final = "real-USD"
+HEADS_S: Final = 4.0
 ANSWER_S: Final = 20.0
 GRACE_S: Final = 0.5
 """So long an answer may take that ought not to come."""
@@ -296,13 +297,13 @@ async def _stage(house: Besieged) -> None:
         assert not isinstance(await ask(table, TakeSeat(id="again", player="P9", buy_in=1)), Accepted)
         assert not isinstance(await ask(table, SitOut(id="not-a-lobbys")), Accepted)
     last: dict[str, str] = {}
-    async with asyncio.timeout(60):  # until nothing follows any more: the heads are published within a second
+    async with asyncio.timeout(60):  # until nothing follows any more: heads are published once a second, or later
         while True:
             now = await house.everything()
             if now == last and any("hole_cards_dealt" in each for each in now.values()):
                 return
             last = now
-            await asyncio.sleep(1.5)
+            await asyncio.sleep(HEADS_S)
 
 
 @contextmanager

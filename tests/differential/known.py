@@ -17,14 +17,17 @@ def short_bet_in_limit(config: TableConfig, hand: Hand) -> bool:
 
 
 def reopened_by_short_all_in(hand: Hand, turn: Turn) -> bool:
-    """R55, R57: after a check or a limp, PokerKit lets a player raise who faces less than a full bet or raise."""
+    """R55, R57: PokerKit lets a player raise who faces less than a full bet or raise, as long as none was made.
+
+    That is so after a check or a limp, and after a call of somebody's short all-in over them.
+    """
     player, betting = hand.players[turn.seat], hand.betting
     entered = hand.posts[-1].amount if hand.street == "preflop" else 0
     return (
         turn.wager is None
         and player.acted
         and 0 < betting.level - player.seen < betting.full_raise
-        and (player.seen in (0, entered))
+        and player.seen < entered + betting.full_raise
     )
 
 

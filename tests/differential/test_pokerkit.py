@@ -56,6 +56,77 @@ def test_a_hand_comes_out_as_in_pokerkit(variant: Variant, limit: Limit) -> None
     play()
 
 
+@settings(max_examples=1, deadline=None)
+@given(
+    st.just(
+        Deal(
+            variant="omaha8",
+            limit="pot_limit",
+            ante=25,
+            stacks=(127, 100, 10000, 126, 100, 10000),
+            deck=(
+                "9c",
+                "5c",
+                "Kd",
+                "Qd",
+                "Jh",
+                "3s",
+                "3d",
+                "Jc",
+                "2d",
+                "Ad",
+                "Td",
+                "2c",
+                "3c",
+                "Ts",
+                "7c",
+                "5h",
+                "As",
+                "9d",
+                "Th",
+                "Kc",
+                "Js",
+                "4s",
+                "Qh",
+                "6d",
+                "5s",
+                "4h",
+                "7d",
+                "8s",
+                "Ah",
+                "7s",
+                "2s",
+                "Qs",
+                "4d",
+                "Ks",
+                "3h",
+                "Qc",
+                "6h",
+                "4c",
+                "Kh",
+                "5d",
+                "Jd",
+                "7h",
+                "9h",
+                "6s",
+                "8d",
+                "9s",
+                "Tc",
+                "6c",
+                "2h",
+                "8h",
+                "Ac",
+                "8c",
+            ),
+            decisions=(60, 0, 20, 60),
+        )
+    )
+)
+def test_after_a_call_of_a_short_all_in_another_one_reopens_nothing(deal: Deal) -> None:
+    """R55: all-in for 101 over a limp, called, then all-in for 102: who called 101 may call 1 and not raise."""
+    compare(deal)
+
+
 def compare(deal: Deal) -> None:
     duel = Duel(deal)
     given_decisions = decisions(deal.decisions)
