@@ -9,9 +9,8 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextvars import Token
 from types import TracebackType
-from typing import Final, Self
+from typing import Final
 from urllib.parse import urlsplit
 
 import structlog
@@ -46,25 +45,19 @@ _KINDS: Final[Mapping[Kind, SpanKind]] = {
 _log = structlog.get_logger(__name__)
 
 
-class Recorded(Span):
+class Recorded(Carried):
     """A span that is recorded, or that the sampler has left out, but whose name goes on to others."""
 
     def __init__(self, span: trace.Span) -> None:
         self._span = span
         self.context = span.get_span_context()
-        self.header = _header(self.context)
+        super().__init__(_header(self.context))
         self.recorded = span.is_recording()
-        self._token: Token[Span] | None = None
-
-    def __enter__(self) -> Self:
-        self._token = current.set(self)
-        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._token is not None:
-            current.reset(self._token)
+        super().__exit__(kind, error, trace)
         if kind is not None:  # its name alone: a message may quote what was sent
             self._span.set_status(Status(StatusCode.ERROR, kind.__name__))
         self._span.end()
