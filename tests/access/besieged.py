@@ -5,7 +5,7 @@ import contextlib
 import json
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -16,8 +16,10 @@ import nats
 import nats.errors
 from nats.aio.client import Client
 from nats.aio.msg import Msg
+from nats.js.api import RawStreamMsg, StreamInfo
 from nats.js.errors import NotFoundError
 
+from contracts import subjects
 from contracts.account_commands import Deposit, OpenAccount
 from contracts.codec import decode_outcome, encode
 from contracts.commands import OpenTable, SitOut, TakeSeat
@@ -46,7 +48,9 @@ NAMES: Final = {"player": "P7", "lobby": "L1", "operator": "ann"}
 """Who attacks; P8, L2 and bob are whom they attack."""
 TABLE: Final = "T1"
 LEDGER: Final = "real-USD"
-HEADS_S: Final = 4.0
+STILL_S: Final = 2.0
+HEADS_S: Final = 30.0
+"""A head may take so long: it leaves once a second at most, and after the acknowledgement of its commit."""
 ANSWER_S: Final = 20.0
 GRACE_S: Final = 0.5
 """So long an answer may take that ought not to come."""
@@ -165,33 +169,33 @@ class Besieged:
 
     async def everything(self) -> dict[str, str]:
         """Every message of every stream by a hash, and how each stream is: what must be the same afterwards."""
-        found: dict[str, str] = {}
-        async with self.deploy() as client:
-            context = client.jetstream()
-            for info in await context.streams_info():
-                name, state = str(info.config.name), info.state
-                settings = sha256(json.dumps(info.config.as_dict(), sort_keys=True, default=str).encode()).hexdigest()
-                found[name] = (
-                    f"{settings[:8]} {state.messages} {state.first_seq} {state.last_seq} {state.consumer_count}"
-                )
-                for sequence in range(max(state.first_seq, 1), state.last_seq + 1):
-                    with contextlib.suppress(NotFoundError):
-                        message = await context.get_msg(name, seq=sequence)
-                        whole = f"{message.subject} {message.headers} ".encode() + (message.data or b"")
-                        found[f"{name} {sequence}"] = f"{message.subject} {sha256(whole).hexdigest()[:16]}"
+        streams, messages = await self._stored()
+        found = {}
+        for info in streams:
+            settings = sha256(json.dumps(info.config.as_dict(), sort_keys=True, default=str).encode()).hexdigest()
+            state = info.state
+            found[str(info.config.name)] = (
+                f"{settings[:8]} {state.messages} {state.first_seq} {state.last_seq} {state.consumer_count}"
+            )
+        for place, message in messages.items():
+            whole = f"{message.subject} {message.headers} ".encode() + (message.data or b"")
+            found[place] = f"{message.subject} {sha256(whole).hexdigest()[:16]}"
         return found
 
     async def messages(self) -> dict[str, str]:
         """Every message of every stream, as it is."""
-        found = {}
-        async with self.deploy() as client:
-            context = client.jetstream()
-            for info in await context.streams_info():
-                for sequence in range(max(info.state.first_seq, 1), info.state.last_seq + 1):
-                    with contextlib.suppress(NotFoundError):
-                        message = await context.get_msg(str(info.config.name), seq=sequence)
-                        found[f"{info.config.name} {sequence}"] = f"{message.headers} {message.data!r}"
-        return found
+        _, messages = await self._stored()
+        return {place: f"{message.headers} {message.data!r}" for place, message in messages.items()}
+
+    async def _stored(self) -> tuple[list[StreamInfo], dict[str, RawStreamMsg]]:
+        """Every stream and every message, once each service has published the head of what it committed last."""
+        async with self.deploy() as client, asyncio.timeout(HEADS_S):
+            while True:
+                streams = await client.jetstream().streams_info()
+                messages = {place: each async for place, each in _read(client, streams)}
+                if _vouched(messages.values()):
+                    return streams, messages
+                await asyncio.sleep(GRACE_S)
 
     @asynccontextmanager
     async def unharmed(self) -> AsyncIterator[None]:
@@ -235,6 +239,29 @@ def _changes(before: dict[str, str], after: dict[str, str]) -> list[str]:
         for what in sorted({*before, *after})
         if before.get(what) != after.get(what)
     ]
+
+
+async def _read(client: Client, streams: Sequence[StreamInfo]) -> AsyncIterator[tuple[str, RawStreamMsg]]:
+    for info in streams:
+        name, state = str(info.config.name), info.state
+        for sequence in range(max(state.first_seq, 1), state.last_seq + 1):
+            with contextlib.suppress(NotFoundError):
+                yield f"{name} {sequence}", await client.jetstream().get_msg(name, seq=sequence)
+
+
+def _vouched(messages: Iterable[RawStreamMsg]) -> bool:
+    """Whether each service's last commit of the staged table and ledger is covered by the last head it published."""
+    committed, published = dict[str, int](), dict[str, int]()
+    for message in messages:
+        subject = str(message.subject)
+        for roots, staged in ((subjects.TABLES, TABLE), (subjects.LEDGERS, LEDGER)):
+            commit = subjects.read_commit(subject, roots)
+            if commit is not None and commit.table == staged:
+                head = subjects.heads(commit.service, commit.room, commit.table, roots)
+                committed[head] = json.loads(message.data or b"")["n"]
+            elif subjects.read_heads(subject, roots) == staged:
+                published[subject] = json.loads(message.data or b"")["n"]
+    return all(published.get(head, 0) >= n for head, n in committed.items())
 
 
 class Victims:
@@ -297,13 +324,13 @@ async def _stage(house: Besieged) -> None:
         assert not isinstance(await ask(table, TakeSeat(id="again", player="P9", buy_in=1)), Accepted)
         assert not isinstance(await ask(table, SitOut(id="not-a-lobbys")), Accepted)
     last: dict[str, str] = {}
-    async with asyncio.timeout(60):  # until nothing follows any more: heads are published once a second, or later
+    async with asyncio.timeout(60):  # until the cards are dealt and nothing follows any more
         while True:
             now = await house.everything()
             if now == last and any("hole_cards_dealt" in each for each in now.values()):
                 return
             last = now
-            await asyncio.sleep(HEADS_S)
+            await asyncio.sleep(STILL_S)
 
 
 @contextmanager
