@@ -10,30 +10,10 @@ from nats.aio.client import Client as Nats
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 
+from contracts.sink import Sink
+
 type Tell = Callable[[Exception], None]
 """Is told what went wrong."""
-
-
-class Taker:
-    """Takes every message of a subscription in nats-py's reading loop, in order: no queue, and no task between.
-
-    It stands where nats-py takes a future for the one answer to a request.
-    """
-
-    def __init__(self, take: Callable[[Msg], None]) -> None:
-        self._take = take
-
-    def cancelled(self) -> bool:
-        """Always wants more."""
-        return False
-
-    def set_result(self, message: Msg) -> None:
-        """Takes a message; what goes wrong with it must not end the reading loop, and is told to the event loop."""
-        try:
-            self._take(message)
-        except Exception as error:  # noqa: BLE001 - see above
-            context = {"message": f"a message on {message.subject} was not taken", "exception": error}
-            asyncio.get_running_loop().call_exception_handler(context)
 
 
 class Heard:
@@ -45,7 +25,7 @@ class Heard:
         self.subject = subject
         self.tell = tell
         self._forget = forget
-        self._taker = Taker(take)
+        self._sink = Sink(take, _not_taken)
         self._client: Nats | None = None
         self._subscription: Subscription | None = None
 
@@ -53,7 +33,7 @@ class Heard:
         """Listens on this connection, if it does not yet."""
         if self._client is not client:
             self._client = client
-            self._subscription = await client.subscribe(self.subject, future=cast("asyncio.Future[Any]", self._taker))
+            self._subscription = await client.subscribe(self.subject, future=cast("asyncio.Future[Any]", self._sink))
 
     async def stop(self) -> None:
         """Listens no more."""
@@ -61,3 +41,9 @@ class Heard:
         if self._subscription is not None:
             with contextlib.suppress(nats.errors.Error):  # where there is no connection, there is no subscription
                 await self._subscription.unsubscribe()
+
+
+def _not_taken(message: Msg, error: Exception) -> None:
+    """Told to the event loop: a library has no log of its own."""
+    context = {"message": f"a message on {message.subject} was not taken", "exception": error}
+    asyncio.get_running_loop().call_exception_handler(context)

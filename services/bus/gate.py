@@ -16,8 +16,8 @@ from nats.aio.subscription import Subscription
 
 from contracts.codec import encode
 from contracts.outcomes import Rejected
-from services.bus.mailbox import Sink
 from services.bus.placed import placed
+from services.bus.subscribed import Subscribed
 
 logger: Final = structlog.get_logger(__name__)
 
@@ -68,7 +68,8 @@ class Gate:
         ) -> Subscription:
             if cb is None or not subject.startswith(REQUESTS):
                 return await plain(subject, queue, cb, **options)
-            return await Sink(lambda message: self.take(message, cb)).subscribe(client, subject, queue)
+            subscribed = await Subscribed.to(client, subject, lambda message: self.take(message, cb), queue)
+            return subscribed.subscription
 
         client.subscribe = subscribe  # type: ignore[method-assign, assignment]
 

@@ -23,7 +23,7 @@ from services.bus.connection import Line, settle
 from services.bus.heads import TABLES_ASKED_MAX, Published
 from services.bus.health import Appends
 from services.bus.log import COMMIT_BYTES_MAX, Conflict, Heads, InDoubt, Refused, Stored, Unavailable
-from services.bus.mailbox import Mailbox, NoAnswer, NobodyThere, NotSent, Sink
+from services.bus.mailbox import Mailbox, NoAnswer, NobodyThere, NotSent
 from services.bus.patience import Patience
 from services.bus.settings import Settings
 from services.bus.subscribed import Subscribed
@@ -232,10 +232,11 @@ class JetStreamLog:
     ) -> Subscribed:
         """Calls `deliver` with each commit once it is stored."""
         subject = subjects.fact_pattern(room, ANY, service, fact, self.archive.roots)
-        sink = Sink(lambda message: deliver(answers.sent_on(message)))
-        subscription = await sink.subscribe(self._client, subject, queue)
+        subscribed = await Subscribed.to(
+            self._client, subject, lambda message: deliver(answers.sent_on(message)), queue
+        )
         await settle(self._client)  # facts count from here
-        return Subscribed(self._client, subscription)
+        return subscribed
 
     async def _read(self, pattern: str, after: int) -> AsyncIterator[Stored]:
         while True:

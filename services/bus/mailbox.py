@@ -7,19 +7,15 @@ answer in time.
 import asyncio
 from collections.abc import Callable, Mapping
 from itertools import count
-from typing import Any, Final, Self, cast
+from typing import Any, Final, Self
 
 import nats.errors
-import structlog
 from nats.aio.client import Client
 from nats.aio.msg import Msg
-from nats.aio.subscription import Subscription
 
-from services.bus.placed import placed
+from services.bus.subscribed import Subscribed
 
 NO_RESPONDERS: Final = "503"
-
-_log = structlog.get_logger(__name__)
 
 
 class NotSent(Exception):
@@ -34,30 +30,6 @@ class NoAnswer(Exception):
     """The question may have arrived; the answer did not, in time or before the connection broke."""
 
 
-class Sink:
-    """Takes every message of a subscription at once, in nats-py's reading loop: no queue, no task between.
-
-    It stands where nats-py takes a future for the one answer to a request.
-    """
-
-    def __init__(self, take: Callable[[Msg], None]) -> None:
-        self._take = take
-
-    def cancelled(self) -> bool:
-        return False
-
-    def set_result(self, message: Msg) -> None:
-        try:
-            self._take(message)
-        except Exception:  # noqa: BLE001 - nothing may end nats-py's reading loop
-            _log.exception("message_not_taken", subject=message.subject, **placed(message.subject))
-
-    async def subscribe(self, client: Client, subject: str, queue: str = "") -> Subscription:
-        """Subscribes in a client's name."""
-        future = cast("asyncio.Future[Any]", self)
-        return await client.subscribe(subject, queue=queue, future=future)
-
-
 class Mailbox:
     """Asks on one connection."""
 
@@ -66,19 +38,19 @@ class Mailbox:
         self._inbox = client.new_inbox()
         self._numbers = count()
         self._waiting: dict[str, tuple[asyncio.Future[Any], Callable[[Msg], None]]] = {}
-        self._subscription: Subscription | None = None
+        self._subscribed: Subscribed | None = None
 
     @classmethod
     async def open(cls, client: Client) -> Self:
         mailbox = cls(client)
-        mailbox._subscription = await Sink(mailbox._arrived).subscribe(client, f"{mailbox._inbox}.*")
+        mailbox._subscribed = await Subscribed.to(client, f"{mailbox._inbox}.*", mailbox._arrived)
         return mailbox
 
     async def close(self) -> None:
         """Takes no more answers; whoever waits gets `NoAnswer`."""
         self.lost()
-        if self._subscription is not None and not (self._client.is_closed or self._client.is_draining):
-            await self._subscription.unsubscribe()
+        if self._subscribed is not None:
+            await self._subscribed.stop()
 
     def lost(self) -> None:
         """Tells everybody who waits that no answer will come."""

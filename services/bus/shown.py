@@ -10,8 +10,8 @@ import structlog
 from nats.aio.msg import Msg
 
 from services.bus.application import Service
-from services.bus.mailbox import Sink
 from services.bus.showing import Showing
+from services.bus.subscribed import Subscribed
 
 LOOK_S: Final = 0.05
 
@@ -53,12 +53,11 @@ async def shown[K: Hashable](service: Service, patterns: Iterable[str], heard: H
                 service.process.seldom.say(logger.info, "shown_again", service=service.user, **told)
                 repeated, unheard = showing.repeated, showing.unheard
 
-    subscriptions = [await Sink(hear).subscribe(client, pattern) for pattern in patterns]
+    listening = [await Subscribed.to(client, pattern, hear) for pattern in patterns]
     looking = asyncio.create_task(look(), name=f"{service.user} shows")
     try:
         yield showing
     finally:
         looking.cancel()
-        for subscription in subscriptions:
-            if not (client.is_closed or client.is_draining):
-                await subscription.unsubscribe()
+        for each in listening:
+            await each.stop()

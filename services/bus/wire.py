@@ -11,7 +11,7 @@ from typing import Final
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
-from services.bus.mailbox import Sink
+from contracts.sink import Sink
 
 _END: Final = b"\r\n"
 _MESSAGE: Final = (b"MSG ", b"HMSG ")

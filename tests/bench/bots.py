@@ -23,8 +23,8 @@ from contracts.events.state import Turn
 from contracts.ledger import HOUSE
 from services.bots.games import GAMES, SEATS, config_of, stakes_of
 from services.bus.connection import settle
-from services.bus.mailbox import Sink
 from services.bus.settings import Settings
+from services.bus.subscribed import Subscribed
 from services.rake.schedules import party
 from tests.bench.choices import STACKS, choose
 from tests.bench.written import connected
@@ -101,7 +101,7 @@ class Asker:
     async def on(cls, client: Client) -> Self:
         """Asks on an open connection."""
         asker = cls(client)
-        await Sink(asker._take).subscribe(client, f"{asker._inbox}.*")
+        await Subscribed.to(client, f"{asker._inbox}.*", asker._take)
         await settle(client)
         return asker
 
@@ -184,7 +184,7 @@ class Bots:
             for user in ("players", "lobby", "replay")
         ]
         self.players, self._lobby = await Asker.on(players), (lobby_asker := await Asker.on(lobby))
-        await Sink(self._see).subscribe(watching, subjects.fact_pattern(ROOM))
+        await Subscribed.to(watching, subjects.fact_pattern(ROOM), self._see)
         await settle(watching)
         self._repeating = asyncio.create_task(self._repeat())
         for number, table in enumerate(self._tables.values()):

@@ -9,7 +9,7 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 
-from services.bus.mailbox import Sink
+from contracts.sink import Sink
 from services.bus.wire import quicken
 
 HEADERS = (
@@ -40,7 +40,7 @@ MESSAGES = st.tuples(
 def client_that_notes(taken: list[Msg]) -> Client:
     client = Client()
     sink, queue = (Subscription(client, sid, "a") for sid in (SINK, QUEUE))
-    sink._future = Sink(taken.append)  # type: ignore[assignment]  # noqa: SLF001
+    sink._future = Sink(taken.append, lambda _, error: pytest.fail(repr(error)))  # type: ignore[assignment]  # noqa: SLF001
     client._subs = {SINK: sink, QUEUE: queue}  # noqa: SLF001
     return client
 

@@ -7,8 +7,10 @@ import signal
 import ssl
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from nats.aio.msg import Msg
 
 from contracts.client import Client, Denied, Identity, NotLetIn, NotReached
 from contracts.client.identity import claims_in, jwt_in
@@ -94,6 +96,25 @@ async def test_what_a_client_listens_for_it_hears_after_the_server_was_away(stag
         await connected(await stage.voice("views"))
         await stage.show(b"again")
         assert await heard.get() == b"again"
+
+
+async def test_a_message_that_is_not_taken_is_told_to_the_loop_and_the_next_one_is_taken(stage: Stage) -> None:
+    heard: asyncio.Queue[bytes] = asyncio.Queue()
+    told: list[dict[str, Any]] = []
+    fault = ValueError("not this one")
+
+    def take(message: Msg) -> None:
+        if message.data == b"bad":
+            raise fault
+        heard.put_nowait(message.data)
+
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context))
+    lobby = await stage.client("lobby", "lobby")
+    await lobby.line.listen(f"view.{ROOM}.*.public", take, lambda _: None)
+    await stage.show(b"bad", b"good")
+    assert await asyncio.wait_for(heard.get(), IN_TIME_S) == b"good"
+    message = f"a message on view.{ROOM}.{TABLE}.public was not taken"
+    assert told == [{"message": message, "exception": fault}]
 
 
 async def test_a_lobby_of_a_house_comes_in_by_its_seed_over_tls(house: DeployedHouse) -> None:

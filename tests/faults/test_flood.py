@@ -22,7 +22,8 @@ from services.bots.people import People, by_the_gateway
 from services.bots.table import BotTable
 from services.bus.connection import Line, connect
 from services.bus.credentials import Credentials
-from services.bus.mailbox import NoAnswer, Sink
+from services.bus.mailbox import NoAnswer
+from services.bus.subscribed import Subscribed
 from tests.faults.running import EVERYTHING, a_member, is_ready, probed, reached
 from tests.processes.playing import (
     ROOM,
@@ -69,7 +70,7 @@ class Flood:
     async def send(self, table: str, names: Sequence[str], commands: int, rate: float) -> None:
         """Sends so many, `rate` a second, each name's turn in a row; returns when no more answers can come."""
         inbox, clock = self._client.new_inbox(), asyncio.get_running_loop()
-        subscription = await Sink(self._take).subscribe(self._client, f"{inbox}.*")
+        subscribed = await Subscribed.to(self._client, f"{inbox}.*", self._take)
         began = clock.time()
         for number in range(commands):
             reply = f"{inbox}.{number}"
@@ -83,7 +84,7 @@ class Flood:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._answered.wait(), LATE_S_MAX)
         self.unanswered = len(self._sent)
-        await subscription.unsubscribe()
+        await subscribed.stop()
 
     def _take(self, message: Msg) -> None:
         sent = self._sent.pop(message.subject)
