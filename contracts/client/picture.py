@@ -10,9 +10,9 @@ import msgspec
 
 from contracts.data import Seat
 from contracts.events import Event, dealer, seats, settlement, table
-from contracts.events.state import Betting, Reservation, SeatRecord, TableRecord, Turn
-from contracts.lasting import later
-from contracts.queries import PublicReservation, PublicSeat, PublicTable
+from contracts.events.state import Betting, SeatRecord, TableRecord, Turn
+from contracts.public import public_reservation, public_seat, public_seat_in_hand, turn_ends
+from contracts.queries import PublicTable
 from contracts.views import PublicView
 
 replace = msgspec.structs.replace
@@ -107,36 +107,16 @@ class Drawing:
 
     def set_end(self) -> None:
         """Says when the open turn is over."""
-        turn, opened = self.of("turn"), self.of("turn_opened")
-        is_open = turn is not None and opened is not None
-        lasting_ms = turn.act_ms + turn.bank_ms + self.of("turn_extra_ms") if is_open else 0
-        self.change(turn_ends=later(opened, lasting_ms) if is_open else None)
+        self.change(turn_ends=turn_ends(self.of("turn"), self.of("turn_opened"), self.of("turn_extra_ms")))
 
     def restate_seats(self, records: Iterable[SeatRecord]) -> None:
         """Shows these seats, and no others."""
-        self.seats = {record.seat: _seat(record) for record in records}
+        self.seats = {record.seat: public_seat(record) for record in records}
 
     def end_hand(self) -> None:
         """Shows no hand any more; a configuration that waited for its end is in force."""
         config = self.of("next_config")
         self.change(**NO_HAND, config=config if config is not None else self.of("config"), next_config=None)
-
-
-def _seat(record: SeatRecord) -> PublicSeat:
-    return PublicSeat(
-        seat=record.seat,
-        player=record.player,
-        stack=record.stack,
-        sitting_out=record.sitting_out,
-        connected=record.connected,
-        time_bank=record.time_bank,
-        sat_out_at=record.sat_out_at,
-        owes=record.owes,
-    )
-
-
-def _reservation(kept: Reservation) -> PublicReservation:
-    return PublicReservation(seat=kept.seat, player=kept.player, expires=kept.expires)
 
 
 def _options_changed(drawing: Drawing, event: table.OptionsChanged) -> None:
@@ -147,7 +127,7 @@ def _restate(drawing: Drawing, record: TableRecord) -> None:
     drawing.change(config=record.config, status=record.status, hand=record.hands, waiting=record.waiting)
     drawing.change(button=record.last.button if record.last is not None else None)
     drawing.restate_seats(record.seats)
-    drawing.reservations = {kept.seat: _reservation(kept) for kept in record.reservations}
+    drawing.reservations = {kept.seat: public_reservation(kept) for kept in record.reservations}
 
 
 def _hand_started(drawing: Drawing, event: table.HandStarted) -> None:
@@ -155,14 +135,7 @@ def _hand_started(drawing: Drawing, event: table.HandStarted) -> None:
     drawing.change(**{**NO_HAND, "in_hand": True}, hand=event.number, button=event.positions.button)
     drawing.change(pot=event.pot, betting=event.betting, turn=event.turn)
     for player in event.players:
-        drawing.change_seat(
-            player.seat,
-            stack=player.stack,
-            in_hand=True,
-            folded=player.folded,
-            street_total=player.street_total,
-            protected=player.protected,
-        )
+        drawing.seats[player.seat] = public_seat_in_hand(drawing.seats[player.seat], player)
 
 
 def _acted(drawing: Drawing, event: table.ActionTaken) -> None:
@@ -238,7 +211,7 @@ def _shown(drawing: Drawing, event: settlement.HandsShown) -> None:
 
 
 def _seated(drawing: Drawing, event: table.PlayerSeated) -> None:
-    drawing.seats[event.record.seat] = _seat(event.record)
+    drawing.seats[event.record.seat] = public_seat(event.record)
     drawing.reservations.pop(event.record.seat, None)
 
 
@@ -247,7 +220,7 @@ def _left(drawing: Drawing, event: table.PlayerLeft) -> None:
 
 
 def _reserved(drawing: Drawing, event: seats.SeatReserved) -> None:
-    drawing.reservations[event.reservation.seat] = _reservation(event.reservation)
+    drawing.reservations[event.reservation.seat] = public_reservation(event.reservation)
 
 
 def _released(drawing: Drawing, event: seats.SeatReleased) -> None:

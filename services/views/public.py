@@ -20,8 +20,8 @@ from contracts.events.table import (
     SitOutRequested,
     TableRestated,
 )
-from contracts.lasting import later
-from contracts.queries import PublicReservation, PublicSeat, PublicTable
+from contracts.public import public_reservation, public_seat, public_seat_in_hand, turn_ends
+from contracts.queries import PublicSeat, PublicTable
 from contracts.views import PublicView
 from services.aggregate.table import Hand, Table
 
@@ -130,12 +130,9 @@ def public_table(table: Table) -> PublicTable | None:
         status=table.status,
         hand=table.hands,
         in_hand=hand is not None,
-        seats=tuple(_public_seat(record, hand) for record in table.seats.values()),
+        seats=tuple(_seat(record, hand) for record in table.seats.values()),
         button=table.last.button if table.last is not None else None,
-        reservations=tuple(
-            PublicReservation(seat=kept.seat, player=kept.player, expires=kept.expires)
-            for kept in table.reservations.values()
-        ),
+        reservations=tuple(map(public_reservation, table.reservations.values())),
         waiting=table.waiting,
         next_config=table.next_config,
     )
@@ -163,31 +160,10 @@ def _with_hand(picture: PublicTable, hand: Hand) -> PublicTable:
 
 
 def _turn_ends(hand: Hand) -> Instant | None:
-    """When the open turn is over, as all are told: that its player has asked to go, and goes at once, is hidden."""
-    if hand.turn is None or hand.turn_opened is None:
-        return None
-    return later(hand.turn_opened, hand.turn.act_ms + hand.turn.bank_ms + hand.extra_ms)
+    return turn_ends(hand.turn, hand.turn_opened, hand.extra_ms)
 
 
-def _public_seat(record: SeatRecord, hand: Hand | None) -> PublicSeat:
-    seat = PublicSeat(
-        seat=record.seat,
-        player=record.player,
-        stack=record.stack,
-        sitting_out=record.sitting_out,
-        connected=record.connected,
-        time_bank=record.time_bank,
-        sat_out_at=record.sat_out_at,
-        owes=record.owes,
-    )
+def _seat(record: SeatRecord, hand: Hand | None) -> PublicSeat:
+    seat = public_seat(record)
     player = hand.players.get(record.seat) if hand is not None else None
-    if player is None or player.player != record.player:
-        return seat
-    return replace(
-        seat,
-        stack=player.stack,
-        in_hand=True,
-        folded=player.folded,
-        street_total=player.street_total,
-        protected=player.protected,
-    )
+    return seat if player is None or player.player != record.player else public_seat_in_hand(seat, player)
