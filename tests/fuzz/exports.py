@@ -7,10 +7,11 @@ from typing import Final
 
 import msgspec
 
-from contracts.codec import decode_commit, digest
-from contracts.commit import GENESIS, Commit
+from contracts.codec import decode_commit
+from contracts.commit import Commit
 from services.aggregate.movements import moves_chips
 from tests.accounting.evening import evening
+from tests.fuzz.chains import chained, disorder
 from tests.fuzz.choices import Choices
 from tests.fuzz.mutation import mutated
 
@@ -45,13 +46,8 @@ def altered(choices: Choices) -> Files:
 def _alter(lines: list[bytes], choices: Choices) -> None:
     at = choices.below(len(lines))
     match choices.below(12):
-        case 1:
-            del lines[at : at + 1 + choices.below(2)]
-        case 2:
-            lines.insert(choices.below(len(lines) + 1), lines[at])
-        case 3:
-            other = choices.below(len(lines))
-            lines[at], lines[other] = lines[other], lines[at]
+        case 1 | 2 | 3 as kind:
+            disorder(lines, at, kind, choices)
         case 4:
             lines[at] = choices.one_of(originals()[choices.one_of(tuple(originals()))])
         case 5:
@@ -59,25 +55,6 @@ def _alter(lines: list[bytes], choices: Choices) -> None:
         case _:
             other_line = choices.one_of(originals()[choices.one_of(tuple(originals()))])
             lines[at] = mutated(lines[at], choices, other_line).translate(NEWLINES)
-
-
-def chained(lines: list[bytes]) -> list[bytes]:
-    """Each line as the next commit: its n and prev are what the chain asks for. What was not touched stays."""
-    head, linked = GENESIS, []
-    for n, line in enumerate(lines, 1):
-        linked.append(_linked(line, n, head))
-        head = digest(linked[-1])
-    return linked
-
-
-def _linked(data: bytes, n: int, prev: str) -> bytes:
-    try:
-        commit = msgspec.json.decode(data)
-    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
-        return data
-    if not isinstance(commit, dict) or (commit.get("n"), commit.get("prev")) == (n, prev):
-        return data
-    return msgspec.json.encode({**commit, "n": n, "prev": prev})
 
 
 def is_built_on(name: str, lines: list[bytes]) -> bool:

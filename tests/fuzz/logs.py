@@ -5,14 +5,13 @@ from functools import cache
 
 import msgspec
 
-from contracts.codec import digest
-from contracts.data import Sha256
 from contracts.queries import HandKey
 from services.aggregate.table import Table
 from services.bus.aggregates import TABLES
 from services.bus.reading import Message, Reading
 from services.replay import files
 from tests.fuzz import seeds
+from tests.fuzz.chains import chained, disorder
 from tests.fuzz.choices import Choices
 from tests.fuzz.house import copied
 from tests.fuzz.mutation import mutated
@@ -62,13 +61,8 @@ def altered(found: Piece, choices: Choices) -> list[Message]:
         at = choices.below(len(messages))
         subject, data = messages[at]
         match choices.below(8):
-            case 1:
-                del messages[at : at + 1 + choices.below(2)]
-            case 2:
-                messages.insert(choices.below(len(messages) + 1), messages[at])
-            case 3:
-                other = choices.below(len(messages))
-                messages[at], messages[other] = messages[other], messages[at]
+            case 1 | 2 | 3 as kind:
+                disorder(messages, at, kind, choices)
             case _:
                 data = mutated(data, choices, choices.one_of(seeds.commits()))
                 subject = subject if choices.below(4) == 1 else files.subject_of(ROOM, data)
@@ -79,18 +73,5 @@ def altered(found: Piece, choices: Choices) -> list[Message]:
 
 
 def _chained(table: Table, messages: list[Message]) -> list[Message]:
-    """Each message as the next one: its n and prev are what the chain asks for."""
-    head, chained = table.head, []
-    for n, (subject, data) in enumerate(messages, table.n + 1):
-        linked = _linked(data, n, head)
-        head = digest(linked)
-        chained.append((subject, linked))
-    return chained
-
-
-def _linked(data: bytes, n: int, prev: Sha256) -> bytes:
-    try:
-        commit = msgspec.json.decode(data)
-    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
-        return data
-    return msgspec.json.encode({**commit, "n": n, "prev": prev}) if isinstance(commit, dict) else data
+    lines = chained((data for _, data in messages), table.n, table.head)
+    return [(subject, line) for (subject, _), line in zip(messages, lines, strict=True)]

@@ -17,6 +17,7 @@ from services.command_line import accounting, ledger_proving
 from services.command_line.ledger_logs import exported, is_of_a_ledger, ledger_lines
 from services.command_line.refusals import CannotRead, WrongArgument
 from tests.fuzz import exports, paying
+from tests.fuzz.chains import chained
 from tests.fuzz.choices import Choices
 from tests.fuzz.counter import Counter, states
 from tests.fuzz.exports import LEDGER, Files, is_built_on
@@ -80,7 +81,7 @@ def _reconciled(files: Files, paths: list[Path]) -> None:
 
 def _is_a_chain(name: str, files: Files) -> bool:
     """Whether an altered log was chained again: what a forger may say is not for the chain to give away."""
-    return exports.chained(files[name]) == files[name]
+    return chained(files[name]) == files[name]
 
 
 def _is_whole(found: Reconciled) -> None:
