@@ -10,7 +10,7 @@ from typing import Final, Literal, NamedTuple
 
 from contracts.accounts import player_account, table_account
 from contracts.commit import Commit
-from contracts.data import CHIPS_MAX, Chips, Id, Instant
+from contracts.data import CHIPS_MAX, Chips, Id
 from contracts.events import AnyEvent
 from contracts.events.cashier import (
     CashedOut,
@@ -65,19 +65,12 @@ class Unpayable(Exception):
     """A table has paid out what its account does not hold, or what no account can hold."""
 
 
-def owes(ledger: Ledger, movements: Iterable[Movement], at: Instant) -> tuple[LedgerEvent, ...]:
-    """The entries of the ledger's next commit; () where everything has been seen to.
+def due(ledger: Ledger, movements: Iterable[Movement]) -> Due:
+    """The entries of the ledger's next commit, none where everything has been seen to; and the tables that are stuck.
 
     `movements` are, table by table in the order of its log, all of its commits after `position` that move chips; what
-    was seen to is passed over, and so may be left in.
-    """
-    return due(ledger, movements).entries
-
-
-def due(ledger: Ledger, movements: Iterable[Movement]) -> Due:
-    """The same, with the tables for which nothing can be written: a fault that only an operator can look into.
-
-    Nothing further is written of such a table, and the others go on.
+    was seen to is passed over, and so may be left in. Of a table for which nothing can be written, a fault that only an
+    operator can look into, nothing further is written, and the others go on.
     """
     draft = ledger.copy()
     entries: list[LedgerEvent] = []

@@ -14,8 +14,8 @@ from contracts.ledger import AccountCause
 from contracts.outcomes import Rejected
 from services.aggregate.ledger import Ledger
 from services.aggregate.ledger_evolve import evolve
-from services.cashier import decider, transfers
-from services.cashier.transfers import Movement
+from services.cashier import decider
+from services.cashier.transfers import Movement, due
 from services.conformance.findings import Skipped
 
 ROOM: Final = "check"
@@ -54,7 +54,7 @@ class Accounts:
             prev=GENESIS,
             events=tuple(events),
         )
-        for entry in transfers.owes(self._ledger, [Movement(ROOM, commit, frozenset({self._seen}))], self._at):
+        for entry in due(self._ledger, [Movement(ROOM, commit, frozenset({self._seen}))]).entries:
             evolve(self._ledger, entry)
 
     def balance(self, name: Id) -> Chips:

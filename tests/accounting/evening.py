@@ -14,7 +14,7 @@ from contracts.ledger import LedgerCommit
 from contracts.subjects import guarded
 from services.accounting.reconciliation import Reconciled, Reconciliation
 from services.cashier.told import confirmations
-from services.cashier.transfers import owes
+from services.cashier.transfers import due
 from tests.cashier.books import START, Books, stored
 from tests.cashier.stand import Stand
 
@@ -29,7 +29,7 @@ class Evening:
     def sweep(self) -> None:
         """What the cashier does a moment later: pays, and tells the tables."""
         for _ in range(2):
-            while entries := owes(self.books.ledger, [each for one in self.stands for each in one.movements()], START):
+            while entries := due(self.books.ledger, [each for one in self.stands for each in one.movements()]).entries:
                 self.books.append(*entries)
             for stand in self.stands:
                 for command in confirmations(self.books.ledger, stand.table):

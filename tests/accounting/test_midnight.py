@@ -14,7 +14,7 @@ from services.aggregate.table import Table
 from services.bus.aggregates import TABLES
 from services.bus.reading import Reading
 from services.cashier.told import confirmations, open_requests
-from services.cashier.transfers import Movement, owes
+from services.cashier.transfers import Movement, due
 from services.replay.files import subject_of
 from services.replay.raked import Raked
 from tests.cashier.books import START, Books, stored
@@ -30,7 +30,7 @@ def swept(books: Books, session: Session) -> None:
     for _ in range(2):
         held = open_requests(session.table)
         commits = [commit for commit in session.commits if is_for_the_cashier(session.table, commit)]
-        entries = owes(books.ledger, [Movement(ROOM, commit, held) for commit in commits], books.at)
+        entries = due(books.ledger, [Movement(ROOM, commit, held) for commit in commits]).entries
         if entries:
             books.append(*entries)
         for command in confirmations(books.ledger, session.table):

@@ -11,7 +11,7 @@ from contracts.events.table import HandEnded, HandVoided, PlayerLeft, PlayerSeat
 from contracts.ledger import LedgerCommit
 from services.accounting.matching import Difference
 from services.accounting.reconciliation import SEEN_WITHIN, Day, Reconciliation
-from services.cashier.transfers import owes
+from services.cashier.transfers import due
 from tests.accounting.evening import changed, evening, logs, rechained, reconciled, subject_of
 from tests.cashier.books import stored
 
@@ -63,7 +63,7 @@ def test_chips_on_their_way_to_a_table_are_counted_once() -> None:
     one = played.stands[0]
     one.reserve("dora", 70)
     movements = one.movements()
-    played.books.append(*owes(played.books.ledger, movements, played.books.at))
+    played.books.append(*due(played.books.ledger, movements).entries)
     found = reconciled(played.books.commits, logs(played))
     assert found.differences == ()
     assert (found.of_tables[0].on_the_way, found.of_tables[0].balance) == (70, one.held[-1] + 70)

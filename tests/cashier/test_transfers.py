@@ -22,7 +22,7 @@ from contracts.events.seats import StackToppedUp
 from contracts.events.table import TableOpened
 from contracts.outcomes import Accepted
 from services.cashier.told import confirmations, removals
-from services.cashier.transfers import ENTRIES_MAX, due, owes
+from services.cashier.transfers import ENTRIES_MAX, due
 from tests.cashier.books import START, Books
 from tests.cashier.stand import CONFIG, Stand
 
@@ -40,10 +40,10 @@ def rich(*players: str, amount: int = 12345) -> Books:
 
 def pay(kept: Books, *stands: Stand) -> tuple[LedgerEvent, ...]:
     """Appends what the cashier owes, and gives it."""
-    found = owes(kept.ledger, [movement for stand in stands for movement in stand.movements()], kept.at)
+    found = due(kept.ledger, [movement for stand in stands for movement in stand.movements()]).entries
     if found:
         kept.append(*found)
-    assert owes(kept.ledger, [movement for stand in stands for movement in stand.movements()], kept.at) == ()
+    assert due(kept.ledger, [movement for stand in stands for movement in stand.movements()]).entries == ()
     return found
 
 
@@ -338,7 +338,7 @@ def test_many_commits_share_one_of_the_ledger_up_to_a_bound() -> None:
     kept, stand = seated(100)
     for _ in range(ENTRIES_MAX):
         stand.adjust(SEAT, 1)
-    first = owes(kept.ledger, stand.movements(), kept.at)
+    first = due(kept.ledger, stand.movements()).entries
     assert len(first) == ENTRIES_MAX
     kept.append(*first)
     stand.adjust(SEAT, 1)
