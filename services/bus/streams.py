@@ -6,7 +6,7 @@ cashier's accounts. The deploy role creates them, once; everybody else compares 
 is there with what is written here and refuses to work on anything else. Nothing here ever edits a stream.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import fields
 from enum import Enum
 from typing import Any, Final
@@ -17,6 +17,7 @@ from nats.js.api import DiscardPolicy, RePublish, RetentionPolicy, StorageType, 
 from nats.js.errors import NotFoundError
 
 from services.bus.archives import OF_LEDGERS, OF_TABLES, Archive
+from services.bus.server_health import Health
 
 ARCHIVES: Final = (OF_TABLES, OF_LEDGERS)
 
@@ -44,9 +45,21 @@ LOST: Final = (
 """What is said of a log that is not there, though it was."""
 SICK: Final = (
     "nothing was created. Look at the server's log, its disk, and the key to it (store.key): with another key it finds "
-    "nothing, and a stream that is created then takes the place of the log. --new-log creates them nevertheless"
+    "nothing, and deletes what lies there when a stream of that name is created. Put the right key back, or the folder "
+    "from a copy, and start the server again"
 )
 """What is said of streams that are not there, on a server that is not well."""
+DAMAGED: Final = (
+    "Where its log says `checksums do not match` or `Missing stream`, and nowhere `decrypting`, only descriptions are "
+    "damaged: stop it, copy its folder, start it, and say --new-log with --over and the stream, for each such stream"
+)
+"""What may be done besides, where a new log is wanted."""
+SILENT: Final = (
+    "nothing was created. Ask each server's /healthz: where it says that a stream could not be recovered, put the "
+    "right store.key back, or the folder from a copy; where all are well, say --new-log with --over and the stream, "
+    "for each that is to be created"
+)
+"""What is said where a new log is wanted, and not every server said how it is."""
 _WITHOUT: Final = {
     TABLES: "there was a log: verify all tables, and repair those that are halted",
     HEADS: "there is a log: commits that it lost at its end cannot be missed",
@@ -57,8 +70,8 @@ _WITHOUT: Final = {
 }
 """What it means that a stream had to be created though another one was in use; `messages` were found again."""
 
-type Unwell = Callable[[], Awaitable[Sequence[str]]]
-"""Gives a sentence for each server that is not well."""
+type Asked = Callable[[], Awaitable[Health]]
+"""Asks the servers how they are."""
 
 _UNLIMITED: Final = -1
 # What a stream may say about itself without changing what it does.
@@ -67,6 +80,10 @@ _FREE: Final = {"description", "metadata", "placement", "template_owner", "first
 
 class StreamDiffers(Exception):
     """A stream is not as it must be; the message names each setting, what it should be and what it is."""
+
+
+NAMES: Final = tuple(name for of in ARCHIVES for name in (of.log, of.heads, of.refusals))
+"""Every stream."""
 
 
 def streams(replicas: int) -> tuple[StreamConfig, ...]:
@@ -79,8 +96,9 @@ async def ensure(
     replicas: int,
     *,
     new_log: bool = False,
+    over: Collection[str] = (),
     known: Iterable[str] = (),
-    unwell: Unwell | None = None,
+    health: Asked | None = None,
 ) -> None:
     """Creates what is missing and checks what is there; for the deploy role. Raises `StreamDiffers`.
 
@@ -89,13 +107,13 @@ async def ensure(
     description was damaged, the server takes them up again. A room of an earlier release has no ledger yet: of that
     only its own streams tell.
 
-    `unwell` tells what ails the servers: one with a wrong key to its disk knows no stream, and to create one deletes
-    what lies there. It is not asked where a `new_log` is wanted.
+    `health` tells what ails the servers: one with a wrong key to its disk knows no stream, and to create one deletes
+    what lies there. So what a server could not recover is created in no case but where its name is in `over`.
     """
     found = {_name(wanted): await _state(context, _name(wanted)) for wanted in streams(replicas)}
     missing = [name for name, state in found.items() if state is None]
-    if missing and unwell is not None and not new_log and (ails := await unwell()):
-        raise StreamDiffers(f"stream {missing[0]} does not exist, and a server is not well: {'; '.join(ails)}: {SICK}")
+    if missing and health is not None and (unfit := _unfit(missing, await health(), over, new_log=new_log)):
+        raise StreamDiffers(f"stream {missing[0]} does not exist, and {unfit}")
     used = {name: f"stream {name} was in use" for name, state in found.items() if state is not None and state.last_seq}
     for archive in ARCHIVES:
         own = [said for name, said in used.items() if name in (archive.log, archive.heads, archive.refusals)]
@@ -106,6 +124,17 @@ async def ensure(
             if found[_name(wanted)] is None:
                 await _create(context, _whole(wanted, replicas), anew=bool(told))
     await check(context, replicas, tuple(found))
+
+
+def _unfit(missing: Sequence[str], health: Health, over: Collection[str], *, new_log: bool) -> str | None:
+    """Why no stream may be created on servers that are so; None where it may."""
+    named = [name for name in missing if new_log and name in over]
+    ails = [each.said for each in health.ailments if each.stream not in named]
+    if ails:
+        return f"a server is not well: {'; '.join(ails)}: {SICK}{f'. {DAMAGED}' if new_log else ''}"
+    if new_log and health.silent and len(named) < len(missing):
+        return f"not every server says how it is: {SILENT}"
+    return None
 
 
 async def _create(context: JetStreamContext, wanted: StreamConfig, *, anew: bool) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Coroutine, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -19,6 +20,7 @@ from services.bus import reader
 from services.bus.aggregates import TABLES
 from services.bus.log import Refused
 from services.bus.reading import Message
+from services.bus.server_health import health
 from services.bus.streams import ensure
 from services.command_line.printing import print_json, print_lines
 from services.command_line.refusals import CannotRead, WrongArgument
@@ -133,7 +135,8 @@ async def _move(where: Where, target: Where, table: Id) -> tuple[Done, list[str]
         log = whole(where.room, table, chain(where.room, table, found), (), heads)
         await _at_rest(source, where.room, table)
     async with owned(target) as there:
-        await ensure(there.client.jetstream(), there.settings.replicas)
+        replicas = there.settings.replicas
+        await ensure(there.client.jetstream(), replicas, health=partial(health, there.client, replicas))
 
         def same(stored: list[Message]) -> Whole:
             if stored != list(log.messages[: len(stored)]):

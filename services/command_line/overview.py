@@ -47,7 +47,7 @@ SUMMARIES: Final = {
 
 ELSEWHERE: Final = {
     "serve": "serve",
-    "streams": "serve",
+    "streams": "creating",
     "probe": "probe",
     "keys": "keys",
     "demo": "demo",

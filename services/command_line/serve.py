@@ -21,7 +21,7 @@ from services.bus.credentials import Credentials
 from services.bus.faults import ProcessEnded, exit_code, sentence
 from services.bus.process import Process
 from services.bus.server import FREE_PORT, USUAL_PORT, EmbeddedServer
-from services.bus.server_health import unwell
+from services.bus.server_health import health
 from services.bus.settings import Settings
 from services.bus.streams import ensure
 
@@ -55,7 +55,12 @@ def build_of(name: str) -> Build:
 
 
 async def make_streams(
-    settings: Settings, *, new_log: bool = False, known: Sequence[str] = (), own: bool = False
+    settings: Settings,
+    *,
+    new_log: bool = False,
+    over: Sequence[str] = (),
+    known: Sequence[str] = (),
+    own: bool = False,
 ) -> None:
     """Creates the streams, or checks those that exist, as the deploy role; see `ensure`.
 
@@ -66,8 +71,8 @@ async def make_streams(
     client = await connect(settings, Credentials.read(settings.credentials_file), line)
     try:
         context = client.jetstream(prefix=DEPLOY_PREFIX)
-        asked = None if own else partial(unwell, client, settings.replicas)
-        await ensure(context, settings.replicas, new_log=new_log, known=known, unwell=asked)
+        asked = None if own else partial(health, client, settings.replicas)
+        await ensure(context, settings.replicas, new_log=new_log, over=over, known=known, health=asked)
     finally:
         line.ending = True
         await client.close()
@@ -165,41 +170,13 @@ def serve(  # noqa: PLR0913 - each is an option of the command
     }
     services = chosen(names)
     try:
-        settings = _settings(given)
+        settings = settings_of(given)
     except (ValueError, msgspec.ValidationError) as error:
-        return _cannot_serve(error)
+        return cannot_serve(error)
     return run_or_say(serve_until_stopped(settings, services, new_log=new_log))
 
 
-def streams(
-    *,
-    nats: str | None = None,
-    credentials: Path | None = None,
-    replicas: int | None = None,
-    new_log: bool = False,
-) -> int:
-    """Creates the streams on a server, or checks them, as the deploy role.
-
-    Parameters
-    ----------
-    nats
-        The server's URL; without it the one that the credentials name.
-    credentials
-        The file with the password of `deploy`.
-    replicas
-        On how many servers each stream lies.
-    new_log
-        Begins a new log, though there was another that is not to be found.
-    """
-    given = {"nats_url": nats, "credentials_path": credentials, "replicas": replicas}
-    try:
-        settings = _settings(given)
-    except (ValueError, msgspec.ValidationError) as error:
-        return _cannot_serve(error)
-    return run_or_say(make_streams(settings, new_log=new_log))
-
-
-def _settings(given: Mapping[str, object]) -> Settings:
+def settings_of(given: Mapping[str, object]) -> Settings:
     """The settings of the environment, and over them the options that were given; what is logged follows them.
 
     Raises ValueError or `msgspec.ValidationError` for settings that can never work.
@@ -216,11 +193,12 @@ def run_or_say(work: Coroutine[None, None, None]) -> int:
     try:
         run(work)
     except Exception as error:  # noqa: BLE001 - what has no sentence is raised again
-        return _cannot_serve(error)
+        return cannot_serve(error)
     return 0
 
 
-def _cannot_serve(error: Exception) -> int:
+def cannot_serve(error: Exception) -> int:
+    """Says to the log what an operator can mend, and gives the exit code; anything else is raised again."""
     said = sentence(error)
     if said is None:
         raise error

@@ -8,6 +8,7 @@ from typing import Final
 
 import pytest
 
+from services.bus import server_health
 from services.bus.connection import Line, connect
 from services.bus.streams import StreamDiffers
 from services.command_line.serve import make_streams
@@ -77,6 +78,12 @@ def started_with(deployed: DeployedHouse, key: str, monkeypatch: pytest.MonkeyPa
             deployed.start()
 
 
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Servers that are not well are not given time to be: nothing here would make them so."""
+    monkeypatch.setattr(server_health, "WELL_S", 0.0)
+
+
 def filled(folder: Path, placed: Callable[[str], str] = str) -> DeployedHouse:
     """A house whose server has stored something, and is stopped."""
     deployed = DeployedHouse(folder)
@@ -106,6 +113,7 @@ def test_without_the_cipher_everything_could_be_read(tmp_path: Path) -> None:
     assert found_on_disk(tmp_path / "data") == set(KNOWN)
 
 
+@pytest.mark.usefixtures("hasty")
 @pytest.mark.parametrize("wrong", ['key: "another key, by mistake or by force"\n', "\n"], ids=["another", "none"])
 def test_a_server_without_the_key_has_nothing_and_nothing_is_lost(
     wrong: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -120,8 +128,29 @@ def test_a_server_without_the_key_has_nothing_and_nothing_is_lost(
         with pytest.raises(StreamDiffers, match=r"a server is not well: nats-0 says .* could not be recovered") as said:
             asyncio.run(make_streams(deployed.settings("deploy")))
         assert "store.key" in str(said.value)
+        with pytest.raises(StreamDiffers, match=r"a server is not well: nats-0 says .* could not be recovered"):
+            asyncio.run(make_streams(deployed.settings("deploy"), new_log=True, over=("TABLES",)))
         deployed.stop()
         started_with(deployed, key, monkeypatch)
+        assert FULL.items() <= asyncio.run(stored(deployed)).items()
+    finally:
+        deployed.stop()
+
+
+@pytest.mark.usefixtures("hasty")
+def test_a_damaged_description_is_created_anew_by_name_alone_and_all_is_found_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To the server it is the same as a wrong key: it says no more than that it could not recover the stream."""
+    deployed = filled(tmp_path)
+    (found,) = (tmp_path / "data").rglob("TABLES/meta.sum")
+    found.unlink()
+    try:
+        started_with(deployed, (deployed.house.nats / "store.key").read_text(), monkeypatch, well=False)
+        with pytest.raises(StreamDiffers, match=r"'STORE > TABLES' could not be recovered.*--new-log with --over"):
+            asyncio.run(make_streams(deployed.settings("deploy"), new_log=True))
+        assert "TABLES" not in asyncio.run(stored(deployed))
+        asyncio.run(make_streams(deployed.settings("deploy"), new_log=True, over=("TABLES",)))
         assert FULL.items() <= asyncio.run(stored(deployed)).items()
     finally:
         deployed.stop()

@@ -8,6 +8,8 @@ from nats.js.api import DiscardPolicy, RePublish, StreamConfig
 
 from services.bus import streams
 from services.bus.accounts import API_PREFIX
+from services.bus.server import EmbeddedServer
+from services.bus.server_health import Health, health
 from services.bus.streams import HEADS, LEDGER, LEDGER_HEADS, LEDGER_REFUSALS, REFUSALS, TABLES, StreamDiffers
 from tests.bus.conftest import connected
 from tests.servers import Server
@@ -28,6 +30,28 @@ async def test_what_was_created_passes_the_check_and_may_be_created_again(server
         async with connected(server, "cashier") as cashier:
             names = (TABLES, HEADS, LEDGER, LEDGER_HEADS, LEDGER_REFUSALS)
             await streams.check(cashier.jetstream(prefix=API_PREFIX), 1, names)
+
+
+async def test_a_new_log_on_servers_that_do_not_say_how_they_are_is_created_by_name_alone() -> None:
+    """Such a one may have another key to its disk, and would delete what lies there."""
+
+    async def unknown() -> Health:
+        return Health(silent=1)
+
+    async with EmbeddedServer() as new, connected(new, "deploy") as deploy:
+        context = deploy.jetstream()
+        for over in ((), streams.NAMES[:-1]):
+            with pytest.raises(StreamDiffers, match=r"stream TABLES does not exist, and not every server says how it"):
+                await streams.ensure(context, 1, new_log=True, over=over, health=unknown)
+        assert await context.streams_info() == []
+        await streams.ensure(context, 1, new_log=True, over=streams.NAMES, health=unknown)
+        assert {info.config.name for info in await context.streams_info()} == set(streams.NAMES)
+
+
+async def test_a_server_of_ones_own_says_how_it_is(mortal: EmbeddedServer) -> None:
+    async with connected(mortal, "deploy") as deploy, connected(mortal, "table") as table:
+        assert await health(deploy, 1) == Health()
+        assert await health(table, 1) == Health(silent=1)
 
 
 @pytest.mark.parametrize("user", ["dealer", "rake", "settlement", "cashier", "views", "replay"])

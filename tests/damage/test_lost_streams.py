@@ -14,10 +14,11 @@ import structlog
 from services.bus.server import EmbeddedServer
 from services.bus.settings import Settings
 from services.bus.streams import HEADS, REFUSALS, TABLES, StreamDiffers
-from services.command_line.serve import SERVICES, room
+from services.command_line.serve import DEPLOY_PREFIX, SERVICES, room
+from services.command_line.sources import connected
 from tests.damage.conftest import Played
-from tests.damage.running import complaint, croupier, halted_with, read, verified
-from tests.damage.store import flip, of_stream
+from tests.damage.running import complaint, croupier, halted_with, pauses_and_ends_its_hand, read, verified
+from tests.damage.store import copied, flip, of_stream
 from tests.faults.running import ended
 from tests.processes.fleet import RUN
 from tests.services.room import ROOM, a_house
@@ -162,3 +163,17 @@ async def test_the_deploy_role_is_refused_too_until_it_says_that_it_knows(played
         assert code == 0, said
         assert [line["stream"] for line in said if line["event"] == "stream_created_anew"] == [TABLES]
         assert (await ended(command))[0] == 0
+
+
+async def test_a_table_does_not_move_to_a_server_that_could_not_read_its_disk(played: Played, tmp_path: Path) -> None:
+    """As one with another key to its disk: it has no stream, and deletes what lies there when one is created."""
+    folder, other = played.copy(tmp_path), copied(played.folder, tmp_path / "other")
+    for each in other.rglob("meta.sum"):
+        each.unlink()
+    async with a_house(folder) as here, EmbeddedServer(other) as there:
+        await pauses_and_ends_its_hand(here, await here.caller("lobby"), "T1")
+        target = ("--to", there.url, "--to-credentials", other / "credentials.json")
+        said = await asyncio.to_thread(complaint, "move", "T1", *target, "--data", folder)
+        assert "stream TABLES does not exist, and a server is not well" in said
+        async with connected(Settings(data_path=other, nats_url=there.url), "deploy") as deploy:
+            assert await deploy.jetstream(prefix=DEPLOY_PREFIX).streams_info() == []
