@@ -1,7 +1,7 @@
-"""What a command's bytes must be to be read at all: size, version, shape; the rest is decided on the table.
+"""What a command's bytes must be to be read as one of a table's; the rest is decided on the table.
 
-Unknown fields of a command are passed over, so that a later release may say more. Those of a table's configuration are
-not: a mistyped option would open a table by other rules than were meant.
+Unknown fields of its configuration are not passed over: a mistyped option would open a table by other rules than were
+meant.
 """
 
 import re
@@ -11,8 +11,9 @@ from typing import Any, Final, get_args
 import msgspec
 
 from contracts.codec import decode_command
-from contracts.commands import COMMAND_BYTES_MAX, COMMAND_VERSION, AnyCommand, ChangeOptions, OpenTable
+from contracts.commands import COMMAND_VERSION, AnyCommand, ChangeOptions, OpenTable
 from contracts.data import CHIPS_MAX
+from contracts.intake import UNREADABLE, as_command, glance
 from contracts.outcomes import Allowed, Code, Rejected
 from contracts.plain import in_words
 
@@ -33,35 +34,16 @@ MESSAGE_CHARACTERS_MAX: Final = 1000
 """So much is said of the names in a body that may hold thousands."""
 
 
-class _Version(msgspec.Struct):
-    v: int = COMMAND_VERSION
-    id: str = ""
-
-
-class _Kind(msgspec.Struct):
-    kind: str = msgspec.field(name="type", default="")
-
-
 class _Configured(msgspec.Struct):
     config: dict[str, Any]
 
 
 _configured: Final = msgspec.json.Decoder(_Configured)
-_kinds: Final = msgspec.json.Decoder(_Kind)
-_versions: Final = msgspec.json.Decoder(_Version)
 
 
 def read_command(body: bytes) -> AnyCommand | Rejected:
     """The command, or why it cannot be one; never raises."""
-    if len(body) > COMMAND_BYTES_MAX:
-        message = f"A command has at most {COMMAND_BYTES_MAX} bytes; this one has {len(body)}."
-        return Rejected(code="oversized", message=message, allowed=Allowed(maximum=COMMAND_BYTES_MAX))
-    try:
-        command = decode_command(body)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        return _unreadable(body, str(error))
-    if command.v != COMMAND_VERSION:
-        return _unsupported(command.v, command.id)
+    command = as_command(body, decode_command, COMMAND_VERSION, _unreadable)
     return _without_strays(command, body) if isinstance(command, OpenTable | ChangeOptions) else command
 
 
@@ -69,7 +51,7 @@ def _without_strays(command: OpenTable | ChangeOptions, body: bytes) -> AnyComma
     """The command, unless its configuration has fields that no configuration has."""
     try:
         given = _configured.decode(body).config
-    except (msgspec.MsgspecError, RecursionError) as error:
+    except UNREADABLE as error:
         return _unreadable(body, str(error))
     names = ", ".join(f"`{name}`" for name in _strays("config", given, command.config))
     if not names:
@@ -95,13 +77,10 @@ def _strays(path: str, given: object, read: object) -> Iterator[str]:
 
 
 def _unreadable(body: bytes, reason: str) -> Rejected:
-    try:
-        version = _versions.decode(body)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        version = _Version()
-    if version.v != COMMAND_VERSION:
-        return _unsupported(version.v, version.id)
-    kind = _kind(body)
+    seen = glance(body, COMMAND_VERSION)
+    if isinstance(seen, Rejected):
+        return seen
+    command, kind = seen
     code: Code = "malformed"
     allowed = Allowed(actions=(kind,) if kind in KINDS else KINDS)
     if kind not in KINDS:
@@ -114,19 +93,4 @@ def _unreadable(body: bytes, reason: str) -> Rejected:
         allowed = Allowed(actions=(kind,), minimum=1, maximum=SEATS_MAX)
         reason = f"{reason}; a seat is a whole number from 1 to {SEATS_MAX}, as far as the table has so many"
     message = f"The command cannot be read: {in_words(reason)}."
-    return Rejected(code=code, message=message, id=version.id[:64], allowed=allowed)
-
-
-def _kind(body: bytes) -> str:
-    """What command it was meant to be; "" where that cannot be read."""
-    try:
-        return _kinds.decode(body).kind
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return ""
-
-
-def _unsupported(version: int, command: str) -> Rejected:
-    message = f"Commands of version {version} are not known here; version {COMMAND_VERSION} is."
-    return Rejected(
-        code="unsupported_version", message=message, id=command[:64], allowed=Allowed(versions=(COMMAND_VERSION,))
-    )
+    return Rejected(code=code, message=message, id=command, allowed=allowed)
