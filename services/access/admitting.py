@@ -36,8 +36,9 @@ def dismiss(house: House, kind: Guest, name: Id) -> None:
     """Has the servers forget somebody, whose old key never comes back. Raises `NoHouse` for whom they do not know."""
     rights = rights_file(house, kind)
     house.known()
-    if name not in listed(rights.read_text()):
-        raise NoHouse(f"{rights} knows no {kind} {name}")
+    known = listed(rights.read_text())
+    if name not in known:
+        raise NoHouse(f"{rights} knows no {kind} {name}; it knows {', '.join(sorted(known)) or 'nobody'}")
     put(rights, removed(rights.read_text(), name).encode(), OPEN)
     (house.folder / _PLACES[kind] / name / CREDENTIALS).unlink(missing_ok=True)
 

@@ -34,6 +34,11 @@ class NoHouse(ValueError):
     """A folder is no house, or not whole; the message says what is missing."""
 
 
+def no_house(folder: Path) -> NoHouse:
+    """What is said of a folder that is none."""
+    return NoHouse(f"{folder} is no house: `croupier credentials house` makes one")
+
+
 def new_seed(kind: nkeys.Kind) -> str:
     """A new key."""
     return nkeys.seed_of(kind, secrets.token_bytes(nkeys.SECRET_BYTES))
@@ -86,6 +91,11 @@ class House:
         return self.folder / "doorman" / revocation.NAME
 
     @property
+    def issued_file(self) -> Path:
+        """For whom credentials were made here: a name in each line, and again for each credential."""
+        return self.issuer_file.with_name("issued.txt")
+
+    @property
     def callout_file(self) -> Path:
         """What doormen answer with."""
         return self.folder / "doorman" / callout.NAME
@@ -108,13 +118,13 @@ class House:
 
     def keys(self) -> dict[str, str]:
         """The public keys that servers know, by their names in `accounts.conf`; none where there is no house yet."""
-        return dict(_KEY.findall(self.keys_file.read_text())) if self.keys_file.exists() else {}
+        return dict(_KEY.findall(self.keys_file.read_text())) if self.keys_file.is_file() else {}
 
     def known(self) -> dict[str, str]:
         """The same of a house that there must be. Raises `NoHouse`."""
         found = self.keys()
         if not found:
-            raise NoHouse(f"{self.folder} is no house: `croupier credentials house` makes one")
+            raise no_house(self.folder)
         return found
 
     def vouching(self) -> bytes:

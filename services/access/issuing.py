@@ -5,8 +5,8 @@ from typing import Final
 
 from contracts.data import Id
 from services.access.creds import Creds
-from services.access.folder import put
-from services.access.house import House, NoHouse, new_seed
+from services.access.folder import append, put
+from services.access.house import House, NoHouse, new_seed, no_house
 from services.access.nkeys import public_of
 from services.access.revocation import Revoked
 from services.access.tokens import Claims, signed
@@ -33,7 +33,28 @@ def issue(house: House, player: Id, days: float) -> Creds:
     return Creds(signed(claims, issuer), seed)
 
 
+def note(house: House, player: Id) -> None:
+    """Notes that a credential was made for a player: it tells a name that somebody has from a mistyped one.
+
+    It is no list of who may come in: whoever has the issuer's seed makes credentials without it. Raises OSError.
+    """
+    append(house.issued_file, f"{player}\n".encode())
+
+
+def noted(house: House) -> set[Id]:
+    """For whom a credential was noted. Raises OSError."""
+    try:
+        return set(house.issued_file.read_text(errors="replace").split())
+    except FileNotFoundError:
+        return set()
+
+
 def revoke(house: House, player: Id) -> None:
-    """From now on no credential that this player has had lets anybody in; a new one does. Raises OSError."""
+    """From now on no credential that this player has had lets anybody in; a new one does.
+
+    Raises OSError, and `NoHouse` for a folder in which nobody would read it.
+    """
+    if not house.revoked_file.parent.is_dir() and not house.keys():
+        raise no_house(house.folder)
     revoked = Revoked.read(house.revoked_file)
     put(house.revoked_file, Revoked(players={**revoked.players, player: int(time.time())}).written())

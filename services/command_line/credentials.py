@@ -5,8 +5,10 @@ Everything lies in one folder, which is given out by parts: nobody but the opera
 
 import contextlib
 import secrets
+import sys
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
@@ -30,6 +32,8 @@ from services.dealer.key_file import only, written
 from services.dealer.vault import KEY_BYTES
 
 DAYS_MAX: Final = 3650
+NOT_KNOWN: Final = 1
+"""The exit code of a revocation of somebody for whom no credential was made here."""
 RELOAD: Final = "servers know it once they are told to read their files again (SIGHUP: `nats-server --signal reload`)"
 
 type OfHouse = Annotated[Path, Parameter(name="--house", help="The house's folder.")]
@@ -89,10 +93,12 @@ def player(
     who = _named(name)
     with _said():
         made = issuing.issue(House(house), who, days)
+        if to is not None:
+            _replaceable(to)
+        _note(House(house), who)
         if to is None:
             print_lines([made.written().removesuffix("\n")])
             return 0
-        _replaceable(to)
         put(to, made.written().encode())
     until = datetime.fromtimestamp(unproven(made.token).exp, UTC)
     print_lines([f"{to}: lets {who} in until {until.isoformat()}"])
@@ -121,19 +127,63 @@ def lobby(name: str, /, *, house: OfHouse) -> int:
 
 
 @credentials.command
-def revoke(kind: Literal["player", "operator", "lobby"], name: str, /, *, house: OfHouse) -> int:
-    """Let somebody in no more, with anything that was made until now."""
+def revoke(
+    kind: Literal["player", "operator", "lobby"],
+    name: str,
+    /,
+    *,
+    house: OfHouse,
+    elsewhere: Annotated[
+        bool,
+        Parameter(help="A player's credential may have been made elsewhere: also a name not known here.", negative=()),
+    ] = False,
+) -> int:
+    """Let somebody in no more, with anything that was made until now.
+
+    Ends with 1 for a player for whom no credential was made here: it is revoked, and may be a mistyped name.
+    """
     who, of = _named(name), House(house)
+    if elsewhere and kind != "player":
+        raise WrongArgument(f"--elsewhere goes with a player: the servers know every {kind} of the house")
     with _said():
-        if kind == "player":
-            issuing.revoke(of, who)
-            print_lines(
-                [f"{of.revoked_file}: what {who} has had lets nobody in, if there was any; doormen know it at once"]
-            )
-        else:
+        if kind != "player":
             admitting.dismiss(of, kind, who)
             print_lines([f"{admitting.rights_file(of, kind)}: {kind} {who} is gone; {RELOAD}"])
-    return 0
+            return 0
+        issuing.revoke(of, who)
+    print_lines([f"{of.revoked_file}: what {who} has had lets nobody in; doormen know it at once"])
+    unknown = None if elsewhere else _unknown(of, who)
+    if unknown is not None:
+        print(f"croupier: {unknown}", file=sys.stderr)
+    return 0 if unknown is None else NOT_KNOWN
+
+
+def _unknown(of: House, player: Id) -> str | None:
+    """Why a name may be mistyped; None where a credential was made for it here."""
+    try:
+        known = issuing.noted(of)
+    except OSError as error:
+        return f"whether {player} ever had a credential is not known: {of.issued_file} cannot be read: {error.strerror}"
+    if player in known:
+        return None
+    like = ", ".join(get_close_matches(player, sorted(known))) or "none"
+    return (
+        f"no credential of player {player} is known here, by {of.issued_file}: if the name is mistyped, whoever was "
+        f"meant still comes in. Known here, and like it: {like}. If it was made elsewhere, or by an earlier release, "
+        "say --elsewhere"
+    )
+
+
+def _note(of: House, player: Id) -> None:
+    """Notes for whom a credential is made; where that cannot be, it is made all the same."""
+    try:
+        issuing.note(of, player)
+    except OSError as error:
+        print(
+            f"croupier: {of.issued_file} cannot be written ({error.strerror}): `croupier credentials revoke` will take "
+            f"{player} for a name that is not known here",
+            file=sys.stderr,
+        )
 
 
 @credentials.command

@@ -13,6 +13,7 @@ from services.access.creds import Creds
 from services.access.guests import listed
 from services.access.house import House
 from services.access.nkeys import public_of
+from services.access.revocation import Revoked
 from services.access.server_files import KEYS
 from services.access.tokens import read
 from services.bus.accounts import SERVICES
@@ -173,10 +174,52 @@ def test_a_guest_is_let_in_once_and_sent_away_for_good(house: House, croupier: C
     assert set(listed(rights.read_text())) == {"bob"}
     assert croupier("revoke", kind, "ann", "--house", house.folder)[::2] == (
         2,
-        f"croupier: {rights} knows no {kind} ann\n",
+        f"croupier: {rights} knows no {kind} ann; it knows bob\n",
     )
     assert croupier(kind, "ann", "--house", house.folder)[0] == 0
     assert Credentials.read(file).seeds["ann"] != first.seeds["ann"]
+
+
+def test_a_player_who_was_given_a_credential_here_is_cut_off(house: House, croupier: Croupier, tmp_path: Path) -> None:
+    croupier("player", "P7", "--house", house.folder, "--days", 1, "--to", tmp_path / "P7.creds")
+    assert croupier("revoke", "player", "P7", "--house", house.folder) == (
+        *(0, f"{house.revoked_file}: what P7 has had lets nobody in; doormen know it at once\n"),
+        "",
+    )
+
+
+def test_a_name_for_which_no_credential_was_made_here_is_told(house: House, croupier: Croupier) -> None:
+    """A typo: who was meant comes in as before. It is revoked all the same: others may make credentials too."""
+    croupier("player", "P7", "--house", house.folder, "--days", 1)
+    revoke = ("revoke", "player", "P77", "--house", house.folder)
+    code, out, err = croupier(*revoke)
+    assert (code, out) == (1, f"{house.revoked_file}: what P77 has had lets nobody in; doormen know it at once\n")
+    assert f"croupier: no credential of player P77 is known here, by {house.issued_file}" in err
+    assert "like it: P7" in err
+    assert "--elsewhere" in err
+    assert set(Revoked.read(house.revoked_file).players) == {"P77"}
+    assert croupier(*revoke, "--elsewhere")[::2] == (0, "")
+
+
+def test_a_credential_is_made_where_it_cannot_be_noted_and_that_is_told(
+    house: House, croupier: Croupier, tmp_path: Path
+) -> None:
+    house.issued_file.mkdir()
+    file = tmp_path / "P7.creds"
+    code, _, err = croupier("player", "P7", "--house", house.folder, "--days", 1, "--to", file)
+    assert (code, file.exists()) == (0, True)
+    assert f"croupier: {house.issued_file} cannot be written" in err
+    code, _, err = croupier("revoke", "player", "P7", "--house", house.folder)
+    assert (code, f"{house.issued_file} cannot be read" in err) == (1, True)
+
+
+@pytest.mark.parametrize("place", ["nowhere", "file"])
+def test_nobody_is_revoked_in_a_folder_that_is_no_house(croupier: Croupier, tmp_path: Path, place: str) -> None:
+    (tmp_path / "file").write_text("no folder")
+    code, out, err = croupier("revoke", "player", "P7", "--house", tmp_path / place)
+    assert (code, out) == (2, "")
+    assert err == f"croupier: {tmp_path / place} is no house: `croupier credentials house` makes one\n"
+    assert not (tmp_path / "nowhere").exists()
 
 
 def test_a_guest_whose_key_was_taken_away_gets_no_second_one_unsaid(house: House, croupier: Croupier) -> None:
