@@ -19,7 +19,7 @@ from contracts.outcomes import Accepted, Code
 from contracts.queries import LogQuery, OwnCards
 from contracts.subjects import ActorKind
 from contracts.views import PublicView
-from services.bus import gate, waiting
+from services.bus import answering, gate, waiting
 from services.bus.accounts import GUEST_PAYLOAD_BYTES_MAX, GUEST_SUBSCRIPTIONS_MAX, permissions
 from services.bus.desk import HOLD_S
 from services.bus.settings import Settings
@@ -27,6 +27,7 @@ from services.cashier.intake import KINDS
 from services.command_line.overview import ELSEWHERE
 from services.command_line.schedule_files import unfit
 from services.command_line.serve import SERVICES, room
+from services.dealer.app import PLAYER_RECALLING_MAX, RECALLING_MAX
 from services.doorman.attending import PLAYERS_CONNECTIONS_MAX
 from services.rake.families import family_of
 from services.table.senders import SENDERS
@@ -137,6 +138,8 @@ def test_the_readme_says_which_limits_there_are() -> None:
         "a command that waits for another service": (int(HOLD_S),),
         "commands of a player that wait at a table": (waiting.PLAYER_WAITING_MAX,),
         "requests that wait in front of a service": (gate.WAITING_MAX, gate.PLAYER_WAITING_MAX),
+        "queries that a service answers at the same time": (answering.ANSWERING_MAX, answering.SENDER_ANSWERING_MAX),
+        "`query.hands` that a dealer answers at the same time": (RECALLING_MAX, PLAYER_RECALLING_MAX),
         "commits of one `query.log`": (query.type.le,),
     }.items():
         assert [int(each) for each in re.findall(r"\d+", limits[name])] == list(numbers), name

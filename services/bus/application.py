@@ -6,16 +6,15 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from random import SystemRandom
 from typing import Final, Literal
 
-import msgspec
 import structlog
 from nats.aio.client import Client
 
-from contracts.codec import encode
 from contracts.events import Event
 from contracts.outcomes import Rejected
-from contracts.subjects import QuerySubject, Question, read_query
-from services.bus import logging, misnamed
+from contracts.subjects import QuerySubject, Question
+from services.bus import logging
 from services.bus.aggregates import Chained, State
+from services.bus.answering import Answer, Answering
 from services.bus.asked import Caused
 from services.bus.connection import Line, connect, settle
 from services.bus.credentials import Credentials
@@ -24,7 +23,7 @@ from services.bus.follower import Follower, TableFollower
 from services.bus.framework import App, Broker
 from services.bus.gate import Gate, player_of
 from services.bus.jetstream import JetStreamLog
-from services.bus.log import Log, Refused, Unavailable
+from services.bus.log import Log
 from services.bus.loop import Loop, TableLoop
 from services.bus.outbox import Outbox
 from services.bus.process import Process
@@ -33,12 +32,6 @@ from services.bus.stall import StallGuard, caught_up
 
 logger: Final = structlog.get_logger(__name__)
 
-ANSWERING_MAX: Final = 256
-"""So many queries are answered at the same time; the next is `busy`."""
-FINISH_S: Final = 5.0
-
-type Answer = Callable[[QuerySubject, bytes], Awaitable[msgspec.Struct]]
-"""Gives the answer to a query. Raises `msgspec.MsgspecError` for a body that it cannot read."""
 type Handler = Callable[[str, str, bytes], None]
 """Takes the subject, the reply subject and the body of a request; answers by itself."""
 
@@ -67,7 +60,7 @@ class Service:
         self.outbox: Outbox | None = None
         self._broken = asyncio.Event()
         self._running = contextlib.AsyncExitStack()
-        self._answering: set[asyncio.Task[None]] = set()
+        self._answering = Answering(user, self.publish, self.measures)
         self._state: Literal["starting", "started", "stopping"] = "starting"
         self._beside = False
         process.services.append(user)
@@ -102,43 +95,17 @@ class Service:
     def query(self, what: Question, answer: Answer, room: str = "{room}") -> None:
         """Answers the queries of one kind about a room; a body that `answer` cannot decode is `malformed`."""
 
-        async def answered(asked: QuerySubject, reply: str, body: bytes) -> None:
-            try:
-                found = await answer(asked, body)
-            except msgspec.MsgspecError as error:
-                found = Rejected(code="malformed", message=f"The query cannot be read: {error}.")
-            except (Unavailable, Refused) as error:
-                found = Rejected(code="busy", message=f"The log cannot be used now: {error}. Ask again.")
-            self.measures.asked(what, found)
-            self.publish(reply, encode(found))
-
         def ask(subject: str, reply: str, body: bytes) -> None:
-            asked = read_query(subject)
-            if asked is None:
-                misnamed.answer(self.publish, subject, reply)
-                return
-            if len(self._answering) >= ANSWERING_MAX:
-                full = Rejected(code="busy", message="Too many ask at once; ask again.")
-                self.measures.asked(what, full)
-                self.publish(reply, encode(full))
-                return
-            task = asyncio.get_running_loop().create_task(answered(asked, reply, body))
-            self._answering.add(task)
-            task.add_done_callback(self._answered)
+            self._answering.take(what, answer, subject, reply, body)
 
         self.answer(f"query.{what}.{room}.*.*.*", ask)
-
-    def _answered(self, task: asyncio.Task[None]) -> None:
-        self._answering.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            logger.error("query_failed", service=self.user, exc_info=error)
 
     def _handler(self, handle: Handler) -> Callable[[bytes], Awaitable[None]]:
         async def handler(body: bytes) -> None:
             message = self.broker.context.get_local("message").raw_message
             if self.guard.stalled:
                 return
-            with self.tracer.received(message.headers, trusted=not player_of(message.subject)):
+            with self.tracer.received(message.headers, trusted=player_of(message.subject) is None):
                 handle(message.subject, message.reply, body)
 
         return handler
@@ -234,8 +201,7 @@ class Service:
         self._state = "stopping"
         for subscriber in self.broker.subscribers:
             await subscriber.stop()
-        if self._answering:
-            await asyncio.wait(self._answering, timeout=FINISH_S)
+        await self._answering.finish()
         await self._running.aclose()
         self.guard.stop()
         await self.process.leave(self.log)

@@ -5,7 +5,7 @@ gate: it takes what arrives in the reading loop itself, before any queue, and ha
 """
 
 import asyncio
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
@@ -17,6 +17,7 @@ from nats.aio.subscription import Subscription
 from contracts.codec import encode
 from contracts.outcomes import Rejected
 from services.bus.placed import placed
+from services.bus.shares import Shares
 from services.bus.subscribed import Subscribed
 
 logger: Final = structlog.get_logger(__name__)
@@ -45,7 +46,7 @@ class Gate:
         self._publish = publish
         self._stalled = stalled
         self._waiting: deque[tuple[Msg, Handle]] = deque()
-        self._of: Counter[str] = Counter()
+        self._shares: Shares[str] = Shares(WAITING_MAX, PLAYER_WAITING_MAX)
         self._handling: asyncio.Task[None] | None = None
         self._told_s: dict[str, float] = {}
         self.turned_away = 0
@@ -81,11 +82,10 @@ class Gate:
             self._drop(message)
             return
         player = player_of(message.subject)
-        if len(self._waiting) >= WAITING_MAX or (player and self._of[player] >= PLAYER_WAITING_MAX):
+        if self._shares.is_full(player):
             self._turn_away(message)
             return
-        if player:
-            self._of[player] += 1
+        self._shares.comes(player)
         self._waiting.append((message, handle))
         if self._handling is None:
             self._handling = asyncio.get_running_loop().create_task(self._handle(), name="gate")
@@ -98,14 +98,8 @@ class Gate:
             except Exception:  # a fault in one request must not stop the others; it gets no answer
                 logger.exception("request_failed", subject=message.subject, **placed(message.subject))
             self._waiting.popleft()
-            self._let_go(player_of(message.subject))
+            self._shares.leaves(player_of(message.subject))
         self._handling = None
-
-    def _let_go(self, player: str) -> None:
-        if player:
-            self._of[player] -= 1
-            if not self._of[player]:
-                del self._of[player]
 
     def _turn_away(self, message: Msg) -> None:
         self.turned_away += 1
@@ -124,7 +118,7 @@ class Gate:
             log(event, subject=message.subject, **placed(message.subject), **facts)
 
 
-def player_of(subject: str) -> str:
-    """The player who asks on a command's or query's subject; nothing for anybody else."""
+def player_of(subject: str) -> str | None:
+    """The player who asks on a command's or query's subject; None for anybody else."""
     head, _, name = subject.rpartition(".")
-    return name if head.endswith(".player") else ""
+    return name if head.endswith(".player") else None

@@ -1,10 +1,10 @@
 """How many commands wait at a desk: so many at most of one player, at one table, and in all."""
 
-from collections import Counter
 from typing import Final
 
 from contracts.subjects import CommandSubject
 from services.bus.pace import Pace
+from services.bus.shares import Shares
 
 WAITING_MAX: Final = 256
 """So many commands wait at one table; the next is `busy` at once."""
@@ -18,21 +18,25 @@ WHIMS_PER_S: Final = 1.0
 """So often, at once and a second, a sender changes something at a table at will: what is accepted stays in the log."""
 
 
+type Sender = tuple[str, str, str]
+"""Who sends where: room, table, and kind and name."""
+
+
 class Waiting:
-    """`count` of them, by who sent them where."""
+    """How many of them there are, by who sent them where."""
 
     def __init__(self) -> None:
-        self.count = 0
-        self._of: Counter[tuple[str, str, str]] = Counter()
-        self._whims: Pace[tuple[str, str, str]] = Pace(WHIMS_BURST, WHIMS_PER_S)
+        self._shares: Shares[Sender] = Shares(PROCESS_WAITING_MAX, PLAYER_WAITING_MAX)
+        self._whims: Pace[Sender] = Pace(WHIMS_BURST, WHIMS_PER_S)
+
+    @property
+    def count(self) -> int:
+        """How many wait in all."""
+        return self._shares.count
 
     def is_full(self, address: CommandSubject, at_table: int) -> bool:
         """Whether there is no room for one more from there, where `at_table` wait at that table."""
-        return (
-            self.count >= PROCESS_WAITING_MAX
-            or at_table >= WAITING_MAX
-            or (address.kind == "player" and self._of[_sender(address)] >= PLAYER_WAITING_MAX)
-        )
+        return at_table >= WAITING_MAX or self._shares.is_full(_player(address))
 
     def bears(self, address: CommandSubject, now: float) -> bool:
         """Whether one more whim from there is borne at the loop time `now`; it is counted."""
@@ -40,17 +44,16 @@ class Waiting:
 
     def comes(self, address: CommandSubject) -> None:
         """One more waits."""
-        self.count += 1
-        self._of[_sender(address)] += 1
+        self._shares.comes(_player(address))
 
     def leaves(self, address: CommandSubject) -> None:
         """One waits no more."""
-        sender = _sender(address)
-        self.count -= 1
-        self._of[sender] -= 1
-        if not self._of[sender]:
-            del self._of[sender]
+        self._shares.leaves(_player(address))
 
 
-def _sender(address: CommandSubject) -> tuple[str, str, str]:
+def _player(address: CommandSubject) -> Sender | None:
+    return _sender(address) if address.kind == "player" else None
+
+
+def _sender(address: CommandSubject) -> Sender:
     return address.room, address.table, f"{address.kind}.{address.name}"

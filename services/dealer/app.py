@@ -23,6 +23,7 @@ from contracts.queries import HandKey, HandsQuery, KeyQuery, OwnCards, OwnHands
 from contracts.subjects import QuerySubject
 from services.aggregate.table import Table
 from services.bus.aggregates import TABLES
+from services.bus.answering import Sender, sender_of
 from services.bus.application import Service, loop_of, unknown_table
 from services.bus.log import Log, Stored
 from services.bus.loop import TableLoop
@@ -33,6 +34,7 @@ from services.bus.recall import recall
 from services.bus.replica import TableReplica
 from services.bus.role import Role
 from services.bus.settings import Settings
+from services.bus.shares import Shares
 from services.bus.showing import Sent, Showing
 from services.bus.shown import Glance, shown
 from services.dealer import decider
@@ -48,6 +50,8 @@ logger: Final = structlog.get_logger(__name__)
 ANSWERS: Final = ("table.hand_started", "table.street_closed", "table.betting_closed", "settlement.hands_shown")
 RECALLING_MAX: Final = 4
 """So many records of players are read at the same time; the next is `busy`."""
+PLAYER_RECALLING_MAX: Final = 1
+"""So many of one player: a record takes long, and who asks for many leaves the others theirs."""
 TRIES_MAX: Final = 10
 """So often a key's fact is appended again because another commit came first."""
 
@@ -232,7 +236,7 @@ def build(process: Process, dealer: Dealer | None = None) -> Service:
     """The service, ready to run in `process`; its master keys are read when it starts, unless it has a `dealer`."""
     service = Service("dealer", process)
     at_work: list[tuple[Dealer, TableLoop]] = []
-    recalling = asyncio.Semaphore(RECALLING_MAX)
+    recalling: Shares[Sender] = Shares(RECALLING_MAX, PLAYER_RECALLING_MAX)
 
     @contextlib.asynccontextmanager
     async def running() -> AsyncIterator[None]:
@@ -262,9 +266,9 @@ def build(process: Process, dealer: Dealer | None = None) -> Service:
     async def hands(asked: QuerySubject, body: bytes) -> msgspec.Struct:
         own, loop = at_work[-1]
         query = decode(body, HandsQuery)
-        if recalling.locked():
+        if recalling.is_full(sender_of(asked)):
             return Rejected(code="busy", message="Too many records are read at once; ask again.")
-        async with recalling:
+        with recalling.taken(sender_of(asked)):
             return await own_hands(loop.log, own.masters, asked, query.last)
 
     async def key(asked: QuerySubject, body: bytes) -> msgspec.Struct:

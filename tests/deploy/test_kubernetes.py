@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from services.access.server_files import FOLDER as NATS
-from services.bus.application import FINISH_S
+from services.bus.answering import FINISH_S
 from services.bus.credentials import Credentials
 from services.bus.desk import HOLD_S
 from services.bus.exporting import CLOSE_S as TRACES_S

@@ -1,5 +1,7 @@
 """DESIGN 4: what may be asked, by whom, and that the answers are what the log says."""
 
+import asyncio
+import contextlib
 from pathlib import Path
 
 import pytest
@@ -22,7 +24,8 @@ from contracts.queries import (
     PublicTable,
 )
 from contracts.subjects import Question, query
-from tests.services.room import ROOM, Caller, Room, a_room
+from services.bus.mailbox import NoAnswer
+from tests.services.room import AGAIN_S, ROOM, Caller, Room, a_room
 
 pytestmark = pytest.mark.server
 
@@ -165,3 +168,28 @@ async def test_a_player_gets_the_own_record_with_folded_cards_and_nobody_elses(t
         assert (await refused(players, "hands", "T9", "P1"))[0] == "unknown_table"
         for body in (b'{"last":0}', b'{"last":51}', b'{"last":"1"}', b'{"last":9223372036854775808}', b'{"last":-1}'):
             assert (await refused(players, "hands", "T1", "P1", body))[0] == "malformed", body
+
+
+async def test_who_asks_for_the_own_record_all_the_time_leaves_the_others_theirs(tmp_path: Path) -> None:
+    """P2 once got `busy` 49 times of 60: P1's questions took up all that the dealer reads at the same time."""
+    async with a_room(tmp_path) as room:
+        lobby, players = await room.caller("lobby"), await room.caller("players", "player")
+        await dealt(room, lobby)
+        flooded, enough, turned_away = query("hands", ROOM, "T1", "player", "P1"), asyncio.Event(), asyncio.Event()
+
+        async def flood() -> None:
+            while not enough.is_set():
+                with contextlib.suppress(NoAnswer):  # whoever stood still drops what was asked
+                    if b'"busy"' in (await players.mailbox.ask(flooded, b"{}", AGAIN_S)).data:
+                        turned_away.set()
+
+        flooding = [asyncio.create_task(flood()) for _ in range(24)]
+        await turned_away.wait()
+        answers: list[bytes] = []
+        while len(answers) < 60:
+            with contextlib.suppress(NoAnswer):
+                theirs = query("hands", ROOM, "T1", "player", "P2")
+                answers.append((await players.mailbox.ask(theirs, b"{}", AGAIN_S)).data)
+        enough.set()
+        await asyncio.gather(*flooding)
+    assert [decode(answer, OwnHands).hands for answer in answers] == [()] * 60
