@@ -3,23 +3,16 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
-from typing import Final
-
-import structlog
 
 from contracts.ledger import HOUSE, LedgerCommit
 from services.aggregate.ledger import Ledger
 from services.bus.aggregates import LEDGERS
 from services.bus.application import Service
 from services.bus.archives import OF_LEDGERS
+from services.bus.auditing import Audit
 from services.bus.follower import Follower
 from services.bus.jetstream import JetStreamLog
-from services.bus.log import Unavailable
 from services.bus.loop import AUDIT_S
-from services.bus.process import STREAMS_S
-from services.bus.streams import StreamDiffers
-
-logger: Final = structlog.get_logger(__name__)
 
 type LedgerFollower = Follower[Ledger, LedgerCommit]
 
@@ -51,17 +44,8 @@ async def ledgers_of(service: Service) -> AsyncIterator[tuple[LedgerFollower, Je
 
 
 async def _audit(service: Service, follower: LedgerFollower, log: JetStreamLog) -> None:
-    process, clock = service.process, asyncio.get_running_loop()
-    checked_s = clock.time()
+    process = service.process
+    audit = Audit(follower, log, process.clock, process.seldom, process.end)
     while True:
         await asyncio.sleep(AUDIT_S)
-        try:
-            process.clock.observe(await log.server_time())  # finds out too whether this log has a leader
-            await follower.audit()
-            if clock.time() - checked_s >= STREAMS_S:
-                await log.check_streams()
-                checked_s = clock.time()
-        except Unavailable as error:
-            process.seldom.say(logger.warning, "log_unavailable", error=str(error))
-        except StreamDiffers as error:
-            process.end(f"the streams are not as they must be: {error}")
+        await audit.once()

@@ -9,6 +9,7 @@ from typing import Any, Final
 import structlog
 
 from services.bus.aggregates import TABLES
+from services.bus.auditing import Audit
 from services.bus.clock import Clock, utc_now
 from services.bus.door import Door, Live
 from services.bus.faults import ProcessEnded
@@ -22,7 +23,6 @@ from services.bus.loop import AUDIT_S
 from services.bus.metrics import Metrics, ServiceMetrics
 from services.bus.schema_page import pages
 from services.bus.settings import Settings
-from services.bus.streams import StreamDiffers
 from services.bus.telling import Telling
 from services.bus.tracing import tracing_of
 
@@ -30,8 +30,6 @@ logger: Final = structlog.get_logger(__name__)
 
 AUDIT_AGE_S_MAX: Final = 5.0
 """A fold that was last compared with the log longer ago than this may have missed something."""
-STREAMS_S: Final = 10.0
-"""How often the streams are checked while the process runs."""
 CLOCK_RETRY_S: Final = 1.0
 CLOCK_DOUBTS_MAX: Final = 3
 """After so many doubtful audits in a row a process ends: as long as it listens it is handed its share of the work."""
@@ -196,20 +194,10 @@ class Process:
             await asyncio.gather(*(ask(each) for each in self._logs if each is not log))
 
     async def _audit(self, log: JetStreamLog, follower: TableFollower) -> None:
-        clock = asyncio.get_running_loop()
-        checked_s, doubts = clock.time(), 0
+        audit, doubts = Audit(follower, log, self.clock, self.seldom, self.end), 0
         while True:
             await asyncio.sleep(AUDIT_S)
-            try:
-                self.clock.observe(await log.server_time())
-                await follower.audit()
-                if clock.time() - checked_s >= STREAMS_S:
-                    await log.check_streams()
-                    checked_s = clock.time()
-            except Unavailable as error:
-                self.seldom.say(logger.warning, "log_unavailable", error=str(error))
-            except StreamDiffers as error:
-                self.end(f"the streams are not as they must be: {error}")
+            await audit.once()
             doubt = self.clock.doubt()
             doubts = doubts + 1 if doubt is not None else 0
             if doubts == 1:
