@@ -26,6 +26,7 @@ from contracts.events.cashier import (
 from contracts.ledger import AccountCause
 from contracts.outcomes import Accepted, Allowed, Rejected
 from contracts.subjects import ActorKind
+from services.aggregate.answered import said_again
 from services.aggregate.ledger import AHEAD_MAX, MADE_MAX, Ledger
 from services.aggregate.ledger_fold import account_command_digest
 from services.cashier.intake import misnamed_ledger
@@ -79,16 +80,7 @@ def known(ledger: Ledger, cause: AccountCause) -> Accepted | Rejected | None:
     if first.digest != account_command_digest(cause):
         message = f"Commit {first.n} answered another command with the id {command.id}; a new id is accepted."
         return refuse(ledger, cause, "duplicate_id", message, _again(command))
-    if first.refused is None:
-        return Accepted(id=command.id, n=first.n, head=first.head)
-    return Rejected(
-        code=first.refused,
-        message=first.message,
-        id=command.id,
-        allowed=first.allowed,
-        n=first.n,
-        head=first.head,
-    )
+    return said_again(command.id, first)
 
 
 def _unfit(ledger: Ledger, cause: AccountCause, at: Instant) -> Rejected | None:

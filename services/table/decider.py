@@ -33,6 +33,7 @@ from contracts.data import Instant
 from contracts.events import AnyEvent
 from contracts.games import RULES_VERSION, TableConfig
 from contracts.outcomes import Accepted, Allowed, Rejected
+from services.aggregate.answered import said_again
 from services.aggregate.debts import debt
 from services.aggregate.fold import command_digest
 from services.aggregate.table import Hand, Table
@@ -102,16 +103,7 @@ def known(table: Table, cause: Cause) -> Accepted | Rejected | None:
     if first.digest != command_digest(cause):
         message = f"Commit {first.n} answered another command with the id {command.id}; ids are used once."
         return _taken(table, cause, message)
-    if first.refused is None:
-        return Accepted(id=command.id, n=first.n, head=first.head)
-    return Rejected(
-        code=first.refused,
-        message=first.message,
-        id=command.id,
-        allowed=first.allowed,
-        n=first.n,
-        head=first.head,
-    )
+    return said_again(command.id, first)
 
 
 def holds(table: Table, command: AnyCommand | None = None) -> bool:
