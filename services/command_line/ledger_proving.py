@@ -17,7 +17,7 @@ from services.bus.aggregates import TABLES
 from services.bus.log import Unavailable
 from services.bus.reading import Message, Unreadable
 from services.command_line.ledger_logs import Books, books, exported, ledger_lines, ledger_messages, only_ledger
-from services.command_line.printing import print_bytes, print_json, print_lines
+from services.command_line.printing import print_json, print_lines, print_or_write
 from services.command_line.refusals import CannotRead
 from services.command_line.sources import heads_of
 from services.command_line.where import Where
@@ -192,17 +192,4 @@ async def export(where: Where, name: str | None, *, to: Path | None, json: bool)
                 lines.append(message[1] + b"\n")
             elif reading.verdict is not Verdict.IGNORED:
                 raise CannotRead(f"ledger {state.id} cannot be read: {reading.reason}")
-    if to is None:
-        print_bytes(lines)
-        return 0
-    _write(to, b"".join(lines))
-    if json:
-        print_json({"written": str(to), "ledger": state.id, "commits": len(lines)})
-    return 0
-
-
-def _write(path: Path, data: bytes) -> None:
-    try:
-        path.write_bytes(data)
-    except OSError as error:
-        raise CannotRead(f"{path}: {error.strerror}") from error
+    return print_or_write(lines, to, {"ledger": state.id, "commits": len(lines)}, json=json)

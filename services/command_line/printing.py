@@ -1,10 +1,13 @@
 """How commands print: tables for people, one JSON document for programs (`--json`)."""
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import msgspec
+
+from services.command_line.refusals import CannotRead
 
 if TYPE_CHECKING:
     from rich.table import Table as Grid
@@ -23,8 +26,24 @@ def print_lines(lines: Iterable[object]) -> None:
         print(line)
 
 
-def print_bytes(lines: Iterable[bytes]) -> None:
-    """Prints bytes as they are."""
+def print_or_write(lines: Iterable[bytes], to: Path | None, told: Mapping[str, object], *, json: bool) -> int:
+    """Prints bytes as they are, or writes them to a file, and with `json` prints what was written; the exit code.
+
+    Raises `CannotRead` for a file that cannot be written.
+    """
+    if to is None:
+        _print_bytes(lines)
+        return 0
+    try:
+        to.write_bytes(b"".join(lines))
+    except OSError as error:
+        raise CannotRead(f"{to}: {error.strerror}") from error
+    if json:
+        print_json({"written": str(to), **told})
+    return 0
+
+
+def _print_bytes(lines: Iterable[bytes]) -> None:
     for line in lines:
         sys.stdout.buffer.write(line)
     sys.stdout.buffer.flush()

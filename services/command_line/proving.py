@@ -18,7 +18,7 @@ from services.bus.reading import Message
 from services.command_line.key_files import Keys, keys_of
 from services.command_line.ledger_logs import books
 from services.command_line.ledger_proving import LedgerProof, proofs, words
-from services.command_line.printing import print_bytes, print_json, print_lines
+from services.command_line.printing import print_json, print_lines, print_or_write
 from services.command_line.refusals import CannotRead, WrongArgument
 from services.command_line.sources import heads_of, opened
 from services.command_line.where import Where
@@ -251,18 +251,4 @@ async def export(where: Where, table: Id, hand: int | None, *, to: Path | None, 
         else:
             start = await reader.from_hand(room.log, where.room, table, hand)
         commits = [pair async for pair in reader.commits(room.log, start, hand)]
-    lines = json_lines(commits)
-    if to is None:
-        print_bytes(lines)
-        return 0
-    _write(to, b"".join(lines))
-    if json:
-        print_json({"written": str(to), "table": table, "commits": len(commits)})
-    return 0
-
-
-def _write(path: Path, data: bytes) -> None:
-    try:
-        path.write_bytes(data)
-    except OSError as error:
-        raise CannotRead(f"{path}: {error.strerror}") from error
+    return print_or_write(json_lines(commits), to, {"table": table, "commits": len(commits)}, json=json)
