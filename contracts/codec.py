@@ -30,6 +30,11 @@ def digest(data: bytes) -> Sha256:
     return sha256(data).hexdigest()
 
 
+def command_digest(command: AnyCommand | AnyAccountCommand) -> str:
+    """What tells two commands with the same id apart: half of the SHA-256 of the command's canonical bytes."""
+    return digest(encode(command))[:32]
+
+
 def decode_by[T](decoder: msgspec.json.Decoder[T], data: bytes) -> T:
     """Reads bytes that anybody may have written. Raises `msgspec.MsgspecError` on anything but what is decoded.
 

@@ -13,9 +13,9 @@ from contracts.events.cashier import LedgerEvent
 from contracts.ledger import LedgerCommit
 from services.accounting.derivation import CommitOf, Underivable, derived
 from services.accounting.sides import faults
-from services.aggregate.fold import UNFOLDABLE, Verdict
+from services.aggregate.chain import UNFOLDABLE, Verdict, read_ledger
 from services.aggregate.ledger import Ledger
-from services.aggregate.ledger_fold import fold, read
+from services.aggregate.ledger_fold import fold
 from services.replay.differences import differences
 from services.replay.findings import Finding
 
@@ -48,7 +48,7 @@ class LedgerVerification:
         """Examines the next message."""
         if self.ended:
             return
-        reading = read(self.ledger, subject, data)
+        reading = read_ledger(self.ledger, subject, data)
         n = self.ledger.n + 1
         match reading.verdict:
             case Verdict.NEXT if reading.commit is not None:

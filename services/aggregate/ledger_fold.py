@@ -1,87 +1,18 @@
-"""From stored messages to a ledger's state: which of them are part of the log (the chain), and the fold over them."""
+"""The fold of a ledger's log: its state after each commit, and the commit that comes next."""
 
 import msgspec
 
-from contracts.codec import decode_by, decode_ledger_commit, digest, encode
+from contracts.codec import command_digest, digest
 from contracts.data import Instant
-from contracts.events.cashier import AccountCommandRefused, LedgerEvent, entry_of
+from contracts.events.cashier import AccountCommandRefused, LedgerEvent
 from contracts.ledger import LEDGER_COMMIT_VERSION, AccountCause, LedgerCommit
-from contracts.subjects import LEDGERS, read_commit
-from services.aggregate.fold import UNFOLDABLE, Stray, Verdict
+from services.aggregate.chain import UNFOLDABLE
 from services.aggregate.ledger import KNOWN_FOR, Answered, Before, Ledger
 from services.aggregate.ledger_evolve import evolve
 
 
-class LedgerReading(msgspec.Struct, frozen=True):
-    """A verdict on a stored message, its commit where it could be read, and why it does not follow.
-
-    `stray`: of which kind an ignored one is.
-    """
-
-    verdict: Verdict
-    commit: LedgerCommit | None = None
-    reason: str = ""
-    stray: Stray | None = None
-
-
-class _Outline(msgspec.Struct):
-    """The part of a commit that every release can read: enough to see whether it extends the chain."""
-
-    ledger: str
-    n: int
-    prev: str
-    by: str
-
-
-_outlines = msgspec.json.Decoder(_Outline)
-
-
-def read(ledger: Ledger, subject: str, data: bytes) -> LedgerReading:
-    """Judges one stored message against the ledger's chain, as `fold.read` against a table's; never raises."""
-    try:
-        commit = decode_ledger_commit(data)
-    except msgspec.MsgspecError as error:
-        return _read_outline(ledger, subject, data, error)
-    stray = _stray(ledger, subject, commit)
-    if stray is not None:
-        return stray
-    if not subject.endswith(f".{entry_of(commit.events[-1])}"):
-        return _ignored("misplaced", f"subject {subject} does not name the last entry")
-    if commit.n > ledger.n + 1:
-        return LedgerReading(Verdict.GAP, commit, reason=f"commit {commit.n} where {ledger.n + 1} is due")
-    return LedgerReading(Verdict.NEXT, commit)
-
-
-def _read_outline(ledger: Ledger, subject: str, data: bytes, error: msgspec.MsgspecError) -> LedgerReading:
-    """What cannot be read as a commit: a commit all the same if its outline extends the chain."""
-    try:
-        outline = decode_by(_outlines, data)
-    except msgspec.MsgspecError as no_outline:
-        return _ignored("not_a_commit", f"not a commit: {no_outline}")
-    stray = _stray(ledger, subject, outline)
-    if stray is not None:
-        return stray
-    return LedgerReading(Verdict.UNREADABLE, reason=f"commit {outline.n} cannot be read: {error}")
-
-
-def _stray(ledger: Ledger, subject: str, commit: LedgerCommit | _Outline) -> LedgerReading | None:
-    """Why a message is no part of the ledger's log: it does not extend the chain, or its subject is another's."""
-    if commit.ledger != ledger.id:
-        return _ignored("of_another", f"commit of ledger {commit.ledger}")
-    if commit.n <= ledger.n or (commit.n == ledger.n + 1 and commit.prev != ledger.head):
-        return _ignored("unchained", f"commit {commit.n} does not extend commit {ledger.n}")
-    address = read_commit(subject, LEDGERS)
-    if address is None or address.table != ledger.id or address.service != commit.by or commit.by != "cashier":
-        return _ignored("misplaced", f"subject {subject} is not that of a commit by {commit.by}")
-    return None
-
-
-def _ignored(stray: Stray, reason: str) -> LedgerReading:
-    return LedgerReading(Verdict.IGNORED, reason=reason, stray=stray)
-
-
 def fold(ledger: Ledger, commit: LedgerCommit, data: bytes) -> Before:
-    """Folds a commit that `read` found to be the next, whose stored bytes are `data`, into the ledger.
+    """Folds a commit that `read_ledger` found to be the next, whose stored bytes are `data`, into the ledger.
 
     All or nothing: raises one of `UNFOLDABLE` where an entry cannot follow, and the ledger is as it was. Gives what it
     was, for `Ledger.become`.
@@ -112,15 +43,10 @@ def _forget(ledger: Ledger) -> None:
 
 def _remember(ledger: Ledger, cause: AccountCause, entry: LedgerEvent) -> None:
     assert ledger.at is not None  # the commit's
-    answered = Answered(account_command_digest(cause), ledger.n, ledger.head, ledger.at)
+    answered = Answered(command_digest(cause.command), ledger.n, ledger.head, ledger.at)
     if isinstance(entry, AccountCommandRefused):
         answered = msgspec.structs.replace(answered, refused=entry.code, message=entry.message, allowed=entry.allowed)
     ledger.put(ledger.commands, (cause.actor.kind, cause.actor.name, cause.command.id), answered)
-
-
-def account_command_digest(cause: AccountCause) -> str:
-    """What tells two commands with the same id apart: half of the SHA-256 of the command's canonical bytes."""
-    return digest(encode(cause.command))[:32]
 
 
 def commit_of(

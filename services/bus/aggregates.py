@@ -1,78 +1,22 @@
 """The kinds of aggregates whose logs the bus keeps, and all that it has to know of them."""
 
 from collections.abc import Callable
-from typing import Any, Final, Protocol, Self, cast
+from typing import Any, Final, cast
 
 import msgspec
 
 from contracts.codec import decode_commit, decode_ledger_commit
 from contracts.commit import Cause, Commit
-from contracts.data import Instant, Sha256
+from contracts.data import Instant
 from contracts.events import AnyEvent, Event, Service, fact_of
 from contracts.events.cashier import LedgerEvent, entry_of
 from contracts.ledger import AccountCause, LedgerCommit
 from services.aggregate import fold, ledger_fold
+from services.aggregate.chain import Chained, Judged, State, read_ledger, read_table
 from services.aggregate.debts import Debt, debt
-from services.aggregate.fold import Verdict
 from services.aggregate.ledger import Ledger
 from services.aggregate.table import Table
 from services.bus.archives import OF_LEDGERS, OF_TABLES, Archive
-
-
-class State(Protocol):
-    """The fold of an aggregate's log up to commit `n`, whose SHA-256 is `head` and whose time is `at`."""
-
-    room: str
-    id: str
-    n: int
-    head: Sha256
-    at: Instant | None
-
-    def copy(self) -> Self:
-        """One that can be changed without changing this one."""
-
-    def become(self, before: Any) -> None:  # noqa: ANN401 - what `fold` gives: each kind its own
-        """Takes back all that came after `before`."""
-
-
-class Chained(Protocol):
-    """A commit of any aggregate: what the chain and the loop have to know of it."""
-
-    @property
-    def n(self) -> int:
-        """Its number in the log, from 1."""
-
-    @property
-    def prev(self) -> Sha256:
-        """The SHA-256 of the commit before it."""
-
-    @property
-    def at(self) -> Instant:
-        """When it was decided."""
-
-    @property
-    def events(self) -> tuple[Event, ...]:
-        """What happened."""
-
-
-class Judged[C](Protocol):
-    """What a stored message is to a log, its commit where it could be read, and why it does not follow."""
-
-    @property
-    def verdict(self) -> Verdict:
-        """Whether it is the next commit."""
-
-    @property
-    def commit(self) -> C | None:
-        """The commit."""
-
-    @property
-    def reason(self) -> str:
-        """Why it is not."""
-
-    @property
-    def stray(self) -> str | None:
-        """Of which kind it is, where it is no part of the log."""
 
 
 class Aggregate[S: State, C: Chained, E: Event, K](msgspec.Struct, frozen=True, kw_only=True):
@@ -127,7 +71,7 @@ TABLES: Final[Aggregate[Table, Commit, AnyEvent, Cause]] = Aggregate(
     name="table",
     archive=OF_TABLES,
     new=_new_table,
-    read=fold.read,
+    read=read_table,
     fold=fold.fold,
     debt=debt,
     commit_of=_commit_of_table,
@@ -152,7 +96,7 @@ LEDGERS: Final[Aggregate[Ledger, LedgerCommit, LedgerEvent, AccountCause]] = Agg
     name="ledger",
     archive=OF_LEDGERS,
     new=_new_ledger,
-    read=ledger_fold.read,
+    read=read_ledger,
     fold=ledger_fold.fold,
     debt=lambda _: None,
     commit_of=_commit_of_ledger,

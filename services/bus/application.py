@@ -12,8 +12,8 @@ from nats.aio.client import Client
 from contracts.events import Event
 from contracts.outcomes import Rejected
 from contracts.subjects import QuerySubject, Question
+from services.aggregate.chain import Chained, State
 from services.bus import logging
-from services.bus.aggregates import Chained, State
 from services.bus.answering import Answer, Answering
 from services.bus.asked import Caused
 from services.bus.connection import Line, connect, settle

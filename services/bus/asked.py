@@ -11,8 +11,8 @@ from contracts.events import AnyEvent, Event
 from contracts.events.state import Actor
 from contracts.outcomes import Accepted, Allowed, Rejected
 from contracts.subjects import CommandSubject
+from services.aggregate.chain import State
 from services.aggregate.table import Table
-from services.bus.aggregates import State
 from services.bus.tracing import NOTHING, Span
 
 WAITED: Final = "Something else has to be written first; send the same command again."

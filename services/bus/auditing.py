@@ -6,7 +6,7 @@ from typing import Final
 
 import structlog
 
-from services.bus.aggregates import Chained, State
+from services.aggregate.chain import Chained, State
 from services.bus.clock import Clock
 from services.bus.follower import Follower
 from services.bus.jetstream import JetStreamLog

@@ -16,9 +16,9 @@ from contracts.events import AnyEvent, Event
 from contracts.events.state import Actor
 from contracts.outcomes import Accepted, Outcome, Rejected
 from contracts.subjects import CommandSubject
+from services.aggregate.chain import Chained, State
 from services.aggregate.table import Table
 from services.bus import misnamed
-from services.bus.aggregates import Chained, State
 from services.bus.asked import TOO_MUCH, Caused, Request, Rules, at_head, busy
 from services.bus.log import Refused, Unavailable
 from services.bus.loop import Loop

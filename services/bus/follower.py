@@ -9,8 +9,9 @@ import structlog
 from contracts.commit import Commit, Head
 from contracts.data import Instant
 from contracts.subjects import read_commit
+from services.aggregate.chain import Chained, State
 from services.aggregate.table import Table
-from services.bus.aggregates import Chained, Kind, State
+from services.bus.aggregates import Kind
 from services.bus.clock import Clock
 from services.bus.loading import LOADS_MAX, load
 from services.bus.log import Following, Log, Stored, Unavailable

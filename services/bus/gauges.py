@@ -12,7 +12,7 @@ from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamil
 from prometheus_client.registry import Collector
 
 from contracts.games import RULES_VERSION
-from services.aggregate.fold import Stray
+from services.aggregate.chain import Stray
 from services.bus import families
 from services.bus.answers import Size
 from services.bus.clock import Clock

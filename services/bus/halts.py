@@ -4,7 +4,8 @@ from typing import Final
 
 import structlog
 
-from services.bus.aggregates import TABLES, Chained, Kind, State
+from services.aggregate.chain import Chained, State
+from services.bus.aggregates import TABLES, Kind
 
 logger: Final = structlog.get_logger(__name__)
 

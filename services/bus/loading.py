@@ -7,7 +7,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Final
 
-from services.bus.aggregates import Chained, Kind, State
+from services.aggregate.chain import Chained, State
+from services.bus.aggregates import Kind
 from services.bus.log import Heads, Log, Stored, Unavailable
 from services.bus.reader import NotFound, from_statement, last_statements
 from services.bus.replica import Replica

@@ -14,8 +14,8 @@ from contracts.commit import Cause, Commit, Head
 from contracts.data import Instant
 from contracts.events import AnyEvent, Event
 from contracts.subjects import read_commit
+from services.aggregate.chain import Chained, State
 from services.aggregate.table import Table
-from services.bus.aggregates import Chained, State
 from services.bus.asked import Caused
 from services.bus.follower import Follower
 from services.bus.log import Conflict, Following, InDoubt, Log, Refused, Stored, Unavailable

@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 
 from contracts.outcomes import Outcome
 from contracts.subjects import CommandSubject
+from services.aggregate.chain import Chained, State
 from services.aggregate.debts import Debt
-from services.bus.aggregates import Chained, State
 from services.bus.asked import Caused
 
 

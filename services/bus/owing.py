@@ -4,7 +4,7 @@ from heapq import heappop, heappush
 from itertools import count
 
 from contracts.data import Instant
-from services.bus.aggregates import Chained, State
+from services.aggregate.chain import Chained, State
 from services.bus.replica import Replica
 
 type Key = tuple[str, str]

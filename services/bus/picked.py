@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Final
 
 from contracts.data import Sha256
-from services.bus.aggregates import Chained, State
+from services.aggregate.chain import Chained, State
 from services.bus.follower import Follower
 from services.bus.log import Following, Log, Stored
 from services.bus.replica import Replica

@@ -13,9 +13,9 @@ from contracts.commit import Commit
 from contracts.data import Id, Instant
 from contracts.events import fact_of
 from contracts.subjects import read_commit
-from services.aggregate.fold import Verdict
+from services.aggregate.chain import Chained, State, Verdict
 from services.aggregate.table import Table
-from services.bus.aggregates import TABLES, Chained, Kind, State
+from services.bus.aggregates import TABLES, Kind
 from services.bus.log import Log, Stored
 from services.bus.outline import outline_of
 from services.bus.reading import Message, Reading

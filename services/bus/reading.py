@@ -1,9 +1,9 @@
 """The fold of a log that is being read: what was part of it, what was passed over, and where it ends for us."""
 
 from contracts.commit import Commit
-from services.aggregate.fold import UNFOLDABLE, Verdict
+from services.aggregate.chain import UNFOLDABLE, Chained, State, Verdict
 from services.aggregate.table import Table
-from services.bus.aggregates import Chained, Kind, State
+from services.bus.aggregates import Kind
 
 type Message = tuple[str, bytes]
 """A stored message: its subject and its bytes."""

@@ -10,10 +10,10 @@ import structlog
 from contracts.codec import digest
 from contracts.commit import Commit, Head
 from contracts.data import Sha256
+from services.aggregate.chain import UNFOLDABLE, Chained, State, Verdict
 from services.aggregate.debts import Debt
-from services.aggregate.fold import UNFOLDABLE, Verdict
 from services.aggregate.table import Table
-from services.bus.aggregates import Chained, Kind, State
+from services.bus.aggregates import Kind
 from services.bus.halts import say_halted, say_resumed, say_still_halted
 from services.bus.log import Heads, Stored
 

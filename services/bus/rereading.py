@@ -8,7 +8,7 @@ from typing import Protocol
 
 from contracts.codec import digest
 from contracts.commit import Head
-from services.bus.aggregates import Chained, State
+from services.aggregate.chain import Chained, State
 from services.bus.log import Log, Stored
 from services.bus.reader import NotFound, from_commit
 from services.bus.replica import Gap, Replica

@@ -7,8 +7,9 @@ import msgspec
 from contracts.commit import Cause, Commit
 from contracts.data import Instant
 from contracts.events import AnyEvent, Event
+from services.aggregate.chain import Chained, State
 from services.aggregate.table import Table
-from services.bus.aggregates import Aggregate, Chained, State
+from services.bus.aggregates import Aggregate
 from services.bus.replica import Replica
 
 type Owes[S, E] = Callable[[S, Instant], tuple[E, ...]]

@@ -10,7 +10,8 @@ from typing import Any, Final
 from contracts.commit import Cause
 from contracts.ledger import AccountCause
 from contracts.outcomes import Outcome, Rejected
-from services.bus.aggregates import Chained, Kind, State
+from services.aggregate.chain import Chained, State
+from services.bus.aggregates import Kind
 from services.bus.asked import Caused
 from services.bus.replica import Replica
 from services.bus.tracing import NOTHING, Span, Tracer, Value

@@ -7,7 +7,7 @@ from typing import Final
 from contracts import subjects
 from contracts.codec import encode
 from contracts.commit import Head
-from services.bus.aggregates import Chained, State
+from services.aggregate.chain import Chained, State
 from services.bus.follower import Follower
 from services.bus.log import Log
 

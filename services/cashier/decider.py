@@ -13,6 +13,7 @@ from contracts.account_commands import (
     Withdraw,
 )
 from contracts.accounts import player_account
+from contracts.codec import command_digest
 from contracts.data import Id, Instant
 from contracts.events.cashier import (
     AccountFrozen,
@@ -28,7 +29,6 @@ from contracts.outcomes import Accepted, Allowed, Rejected
 from contracts.subjects import ActorKind
 from services.aggregate.answered import said_again
 from services.aggregate.ledger import AHEAD_MAX, MADE_MAX, Ledger
-from services.aggregate.ledger_fold import account_command_digest
 from services.cashier.intake import misnamed_ledger
 from services.cashier.opening import ledger_opened
 from services.cashier.postings import CASH, lacks, moved, room_for
@@ -77,7 +77,7 @@ def known(ledger: Ledger, cause: AccountCause) -> Accepted | Rejected | None:
     first = ledger.commands.get((cause.actor.kind, cause.actor.name, command.id))
     if first is None:
         return None
-    if first.digest != account_command_digest(cause):
+    if first.digest != command_digest(command):
         message = f"Commit {first.n} answered another command with the id {command.id}; a new id is accepted."
         return refuse(ledger, cause, "duplicate_id", message, _again(command))
     return said_again(command.id, first)

@@ -12,9 +12,9 @@ from contracts.codec import decode_ledger_commit
 from contracts.data import Data, Id
 from services.accounting.reconciliation import Reconciled, Reconciliation
 from services.accounting.statements import AccountLine, EntryLine, accounts_of, is_there, lines_of
-from services.aggregate.fold import Verdict
+from services.aggregate.chain import Verdict, read_ledger
 from services.aggregate.ledger import Ledger
-from services.aggregate.ledger_fold import fold, read
+from services.aggregate.ledger_fold import fold
 from services.bus.jetstream import JetStreamLog
 from services.bus.reading import Message
 from services.command_line.ledger_logs import (
@@ -155,7 +155,7 @@ async def _folded(log: JetStreamLog, name: str) -> Ledger:
 
 def _take(state: Ledger, message: Message) -> bool:
     """Folds a message if it is the next commit; what is no part of the log is passed over. Raises `CannotRead`."""
-    reading = read(state, *message)
+    reading = read_ledger(state, *message)
     if reading.verdict is Verdict.NEXT and reading.commit is not None:
         fold(state, reading.commit, message[1])
         return True

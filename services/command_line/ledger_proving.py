@@ -8,9 +8,9 @@ from contracts.commit import Commit
 from contracts.data import Data, Id, Sha256
 from contracts.ledger import HOUSE
 from services.accounting.ledger_verification import LedgerVerification
-from services.aggregate.fold import UNFOLDABLE, Verdict
+from services.aggregate.chain import UNFOLDABLE, Verdict, read_ledger
 from services.aggregate.ledger import Ledger, TableKey
-from services.aggregate.ledger_fold import fold, read
+from services.aggregate.ledger_fold import fold
 from services.aggregate.movements import moves_chips
 from services.bus import reader
 from services.bus.aggregates import TABLES
@@ -101,7 +101,7 @@ def _tables(ledger: str, messages: Sequence[Message]) -> list[TableKey]:
     """The tables that a ledger names, as far as it can be read."""
     state = Ledger(id=ledger)
     for message in messages:
-        reading = read(state, *message)
+        reading = read_ledger(state, *message)
         if reading.verdict is Verdict.NEXT and reading.commit is not None:
             try:
                 fold(state, reading.commit, message[1])
@@ -186,7 +186,7 @@ async def export(where: Where, name: str | None, *, to: Path | None, json: bool)
     async with books(where) as house:
         state = Ledger(id=await only_ledger(house.ledgers, name))
         async for message in ledger_messages(house.ledgers, state.id):
-            reading = read(state, *message)
+            reading = read_ledger(state, *message)
             if reading.verdict is Verdict.NEXT and reading.commit is not None:
                 fold(state, reading.commit, message[1])
                 lines.append(message[1] + b"\n")

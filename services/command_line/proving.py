@@ -8,7 +8,7 @@ import msgspec
 
 from contracts.codec import digest
 from contracts.data import Data, Id, Sha256
-from services.aggregate.fold import Verdict, read
+from services.aggregate.chain import Verdict, read_table
 from services.aggregate.table import Table
 from services.bus import reader
 from services.bus.aggregates import TABLES
@@ -103,7 +103,7 @@ async def _beginning(log: JetStreamLog, name: Id, table: Id, heads: Heads) -> re
 
 def _of_a_later_hand(table: Table, message: Message, hand: int) -> bool:
     """Whether the hand is over: the next commit of the chain is of another one."""
-    judged = read(table, *message)
+    judged = read_table(table, *message)
     return judged.verdict is Verdict.NEXT and judged.commit is not None and judged.commit.hand != hand
 
 

@@ -13,8 +13,9 @@ from contracts.events.state import Actor
 from contracts.events.table import HandStarted
 from contracts.outcomes import Rejected
 from contracts.subjects import ActorKind, guarded
+from services.aggregate.chain import Verdict, read_table
 from services.aggregate.debts import debt
-from services.aggregate.fold import Verdict, commit_of, fold, read
+from services.aggregate.fold import commit_of, fold
 from services.aggregate.table import Table
 from services.bus.memory import MemoryLog
 from services.conformance.play import OutOfOrder, Raked, player, unraked
@@ -52,7 +53,7 @@ class InMemory:
         """Appends one commit and folds it as any reader would."""
         data = encode(commit_of(self.table, by, events, self.now, cause))
         stored = self._log.store(guarded(ROOM, TABLE, by, fact_of(events[-1])), data, self._sequence)
-        reading = read(self.table, stored.subject, stored.data)
+        reading = read_table(self.table, stored.subject, stored.data)
         if reading.verdict is not Verdict.NEXT or reading.commit is None:
             raise OutOfOrder(f"a commit of {by} does not extend the log: {reading.reason}")
         fold(self.table, reading.commit, stored.data)

@@ -16,8 +16,9 @@ from contracts.events import AnyEvent, Service, fact_of
 from contracts.events.table import HandStarted
 from contracts.outcomes import Rejected
 from contracts.subjects import ActorKind, read_commit
+from services.aggregate.chain import Verdict, read_table
 from services.aggregate.debts import debt
-from services.aggregate.fold import Verdict, commit_of, fold, read
+from services.aggregate.fold import commit_of, fold
 from services.aggregate.table import Table
 from services.bus.log import Log, Stored
 from services.conformance.play import OutOfOrder, Playing, Raked, player
@@ -157,7 +158,7 @@ class _Remote:
     def _take(self, stored: Stored) -> None:
         if stored.sequence <= self._sequence:
             return
-        reading = read(self.table, stored.subject, stored.data)
+        reading = read_table(self.table, stored.subject, stored.data)
         if reading.verdict is not Verdict.NEXT or reading.commit is None:
             raise OutOfOrder(f"a stored commit does not extend the log: {reading.reason}")
         fold(self.table, reading.commit, stored.data)

@@ -9,8 +9,9 @@ from typing import NamedTuple
 from contracts.codec import encode
 from contracts.commit import Commit
 from contracts.events.dealer import DeckShuffled
+from services.aggregate.chain import UNFOLDABLE
 from services.aggregate.draft import Draft
-from services.aggregate.fold import UNFOLDABLE, fold
+from services.aggregate.fold import fold
 from services.aggregate.table import Table
 from services.replay.cards import CannotOpen, DeckDiffers, HandKeys, not_a_deck, opened, unpublished
 from services.replay.differences import Difference, differences

@@ -7,7 +7,7 @@ from contracts.codec import digest
 from contracts.commit import GENESIS, Head
 from contracts.data import Id
 from contracts.subjects import read_commit
-from services.aggregate.fold import Verdict, read
+from services.aggregate.chain import Verdict, read_table
 from services.aggregate.table import Table
 from services.bus.log import Conflict, InDoubt, Log
 from services.bus.outline import outline_of
@@ -50,7 +50,7 @@ def whole(room: Id, table: Id, exported: Iterable[Message], stored: Sequence[Mes
     if verification.table.n != count or count == 0:
         raise NotWhole(f"the export is no whole log of table {table}: it must begin with commit 1")
     for message in stored:
-        if read(verification.table, *message).verdict is Verdict.NEXT:
+        if read_table(verification.table, *message).verdict is Verdict.NEXT:
             findings += verification.take(message)
             messages.append(message)
     _check(findings, "what the log holds after the export is not sound")
@@ -77,7 +77,7 @@ def _rivals(room: Id, table: Id, whole: Sequence[Message], stored: Sequence[Mess
         if outline is None or outline.n in passed or numbers.get(outline.prev, 0) != outline.n - 1:
             continue
         before = Table(room=room, id=table, n=outline.n - 1, head=outline.prev if outline.n > 1 else GENESIS)
-        if read(before, subject, data).verdict in (Verdict.NEXT, Verdict.UNREADABLE):
+        if read_table(before, subject, data).verdict in (Verdict.NEXT, Verdict.UNREADABLE):
             yield outline.n
 
 
@@ -92,7 +92,7 @@ def chain(room: Id, table: Id, stored: Iterable[Message]) -> list[Message]:
     from_here = Verification(Table(room=room, id=table))
     found: list[Message] = []
     for message in stored:
-        if read(from_here.table, *message).verdict is Verdict.NEXT:
+        if read_table(from_here.table, *message).verdict is Verdict.NEXT:
             list(from_here.take(message))
             found.append(message)
     return found

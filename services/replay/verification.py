@@ -13,8 +13,8 @@ import msgspec
 from contracts.codec import decode_commit, digest
 from contracts.commit import Commit, Head
 from contracts.data import Sha256
-from services.aggregate.fold import Reading as Judged
-from services.aggregate.fold import Verdict, fold, read
+from services.aggregate.chain import Judged, Verdict, read_table
+from services.aggregate.fold import fold
 from services.aggregate.table import Table
 from services.bus.aggregates import TABLES
 from services.bus.outline import Outline, outline_of
@@ -70,13 +70,13 @@ class Verification:
         """Examines the next message."""
         if self._by_the_rules is not None:
             yield from self._restore_the_original(self._by_the_rules, message)
-        judged = read(self.table, *message)
+        judged = read_table(self.table, *message)
         if judged.verdict is Verdict.NEXT and judged.commit is not None:
             yield from self._accept(judged.commit, message[1])
         else:
             yield from self._not_the_next(judged, message)
 
-    def _not_the_next(self, judged: Judged, message: Message) -> Iterator[Finding]:
+    def _not_the_next(self, judged: Judged[Commit], message: Message) -> Iterator[Finding]:
         outline = outline_of(message[1])
         if judged.verdict is Verdict.UNREADABLE and outline is not None:
             yield from self._unreadable(outline, judged.reason, message[1])
@@ -164,7 +164,7 @@ class Verification:
             for key, known in self.table.accepted.items()
         }
 
-    def _damaged(self, outline: Outline | None, judged: Judged, message: Message) -> Iterator[Finding]:
+    def _damaged(self, outline: Outline | None, judged: Judged[Commit], message: Message) -> Iterator[Finding]:
         """In an exported file a line that is not the next commit is a fault, and the examination goes on behind it."""
         due = self.table.n + 1
         if outline is None:
@@ -224,7 +224,7 @@ class Verification:
         if outline.prev != self.table.head:
             yield self._does_not_follow(outline)
             self.table.head = outline.prev
-        judged = read(self.table, subject, data)
+        judged = read_table(self.table, subject, data)
         if not self._exported:
             self.ignored -= 1
         if judged.verdict is Verdict.IGNORED and not self._exported:

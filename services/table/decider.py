@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Final
 
+from contracts.codec import command_digest
 from contracts.commands import (
     COMMAND_VERSION,
     Act,
@@ -35,7 +36,6 @@ from contracts.games import RULES_VERSION, TableConfig
 from contracts.outcomes import Accepted, Allowed, Rejected
 from services.aggregate.answered import said_again
 from services.aggregate.debts import debt
-from services.aggregate.fold import command_digest
 from services.aggregate.table import Hand, Table
 from services.table import (
     acting,
@@ -100,7 +100,7 @@ def known(table: Table, cause: Cause) -> Accepted | Rejected | None:
     first = table.accepted.get((cause.actor.kind, cause.actor.name, command.id))
     if first is None:
         return None
-    if first.digest != command_digest(cause):
+    if first.digest != command_digest(command):
         message = f"Commit {first.n} answered another command with the id {command.id}; ids are used once."
         return _taken(table, cause, message)
     return said_again(command.id, first)

@@ -1,15 +1,12 @@
-"""What is part of a log and what is not, and that a fold may begin at any hand."""
+"""That a fold may begin at any hand, and that it takes a commit whole or not at all."""
 
 import msgspec
 import pytest
 
 from contracts.codec import decode_commit, encode
-from contracts.commit import Commit
-from contracts.events import fact_of
 from contracts.events.table import HandStarted, PlayerLeft, TablePaused
-from contracts.subjects import guarded
 from services.aggregate.draft import Draft
-from services.aggregate.fold import Verdict, fold, read
+from services.aggregate.fold import fold
 from services.aggregate.table import Table
 from tests.replay.playing import GAMES, ROOM, Session, session
 
@@ -20,55 +17,6 @@ def folded(played: Session, n: int) -> Table:
     for commit, line in zip(played.commits[:n], played.lines[:n], strict=True):
         fold(table, commit, line)
     return table
-
-
-def stored(commit: Commit, **changes: object) -> tuple[str, bytes]:
-    """A commit as it would be stored, changed."""
-    changed = msgspec.structs.replace(commit, **changes)
-    subject = guarded(ROOM, changed.table, changed.by, fact_of(changed.events[-1])).subject
-    return subject, encode(changed)
-
-
-def verdict(table: Table, subject: str, data: bytes) -> Verdict:
-    """What `read` says, while the table stays as it is."""
-    before = table.copy()
-    found = read(table, subject, data).verdict
-    assert table == before
-    return found
-
-
-def test_only_the_next_commit_by_its_own_emitter_extends_the_chain() -> None:
-    """DESIGN 1: n, prev, subject, emitter and events have to belong together; all else is no part of the log."""
-    played = session("nlhe", 3, hands=4)
-    table, due = folded(played, 9), played.commits[9]
-    last, after = played.commits[8], played.commits[10]
-    subject, data = stored(due)
-    assert verdict(table, subject, data) is Verdict.NEXT
-    ignored = {
-        "garbage": (subject, b"\xff not a commit"),
-        "another table": (subject, encode(msgspec.structs.replace(due, table="T2"))),
-        "an old commit": stored(last),
-        "another prev": stored(due, prev="1" * 64),
-        "another service's subject": (guarded(ROOM, due.table, "rake", "rake_taken").subject, data),
-        "a forged emitter": stored(due, by="rake"),
-        "a subject that names another fact": (guarded(ROOM, due.table, due.by, "hand_ended").subject, data),
-        "a subject of another table": (guarded(ROOM, "T2", due.by, fact_of(due.events[-1])).subject, data),
-        "a forgery ahead": stored(after, by="rake"),
-        "no subject of a log": ("view.main.T1.public", data),
-    }
-    assert {why: verdict(table, *message) for why, message in ignored.items()} == dict.fromkeys(
-        ignored, Verdict.IGNORED
-    )
-
-
-def test_a_commit_ahead_is_a_gap_and_one_of_a_newer_release_cannot_be_read() -> None:
-    """DESIGN 1: both stop the fold, for it must not go past what it does not know."""
-    played = session("nlhe", 3, hands=4)
-    table, due, after = folded(played, 9), played.commits[9], played.commits[10]
-    assert verdict(table, *stored(after)) is Verdict.GAP
-    subject, data = stored(due)
-    newer = data.replace(f'"type":"{fact_of(due.events[-1])}"'.encode(), b'"type":"card_conjured"')
-    assert verdict(table, subject, newer) is Verdict.UNREADABLE
 
 
 @pytest.mark.parametrize("game", GAMES)

@@ -1,8 +1,7 @@
-"""What is part of a ledger's log, what its fold knows, and that it takes a commit whole or not at all."""
+"""What the fold of a ledger knows, and that it takes a commit whole or not at all."""
 
 from datetime import timedelta
 
-import msgspec
 import pytest
 
 from contracts.account_commands import OpenAccount
@@ -24,10 +23,10 @@ from contracts.events.cashier import (
 )
 from contracts.events.state import Actor
 from contracts.ledger import AccountCause
-from services.aggregate.fold import UNFOLDABLE, Verdict
+from services.aggregate.chain import UNFOLDABLE
 from services.aggregate.ledger import KNOWN_FOR, Answer, Ledger, TableLedger, Touched
-from services.aggregate.ledger_fold import commit_of, fold, read
-from tests.cashier.books import START, Books, stored
+from services.aggregate.ledger_fold import commit_of, fold
+from tests.cashier.books import START, Books
 
 ALICE, TABLE = "player.alice", "table.main.T1"
 KEY = ("main", "T1")
@@ -86,32 +85,6 @@ def test_a_request_that_the_table_gave_up_is_forgotten_with_the_money_returned()
     kept.append(ChipsReturned(source=source(8), player="alice", postings=kept.post(TABLE, ALICE, 6788), request=4))
     assert kept.ledger.table(*KEY) == TableLedger(8)
     assert kept.ledger.balances == {"cash": -12345, ALICE: 12345, TABLE: 0}
-
-
-def test_only_the_next_commit_of_the_cashier_extends_the_chain() -> None:
-    """DESIGN 1: n, prev, subject, emitter and entries have to belong together; all else is no part of the log."""
-    kept = books()
-    due = commit_of(kept.ledger, (AccountOpened(player="bob"),), kept.at)
-    subject, data = stored(due)
-    change = msgspec.structs.replace
-    assert read(kept.ledger, subject, data).verdict is Verdict.NEXT
-    ignored = {
-        "garbage": (subject, b"\xff not a commit"),
-        "another ledger": stored(change(due, ledger="play-USD")),
-        "an old commit": stored(kept.commits[-1]),
-        "another prev": stored(change(due, prev="1" * 64)),
-        "another service's": (subject, data.replace(b'"by":"cashier"', b'"by":"table"')),
-        "a subject that names another entry": (subject.replace("account_opened", "deposited"), data),
-        "a subject of another ledger": (subject.replace("real-USD", "play-USD"), data),
-        "a table's subject": ("table.main.real-USD.table.account_opened", data),
-    }
-    assert {why: read(kept.ledger, *message).verdict for why, message in ignored.items()} == dict.fromkeys(
-        ignored, Verdict.IGNORED
-    )
-    assert read(kept.ledger, *stored(change(due, n=due.n + 1))).verdict is Verdict.GAP
-    newer = data.replace(b"account_opened", b"account_conjured")
-    assert read(kept.ledger, subject, newer).verdict is Verdict.UNREADABLE
-    assert read(kept.ledger, *stored(change(due, v=2))).verdict is Verdict.UNREADABLE
 
 
 @pytest.mark.parametrize(

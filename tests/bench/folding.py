@@ -14,7 +14,8 @@ import msgspec
 from nats.aio.client import Client
 
 from contracts.subjects import read_commit
-from services.aggregate.fold import Verdict, fold, read
+from services.aggregate.chain import Verdict, read_table
+from services.aggregate.fold import fold
 from services.aggregate.table import Table
 from services.bus import reader
 from services.bus.aggregates import TABLES
@@ -96,7 +97,7 @@ async def _folded(log: JetStreamLog, commits: int) -> float:
         address = read_commit(stored.subject)
         assert address is not None
         table = tables.setdefault(address.table, Table(room=ROOM, id=address.table))
-        reading = read(table, stored.subject, stored.data)
+        reading = read_table(table, stored.subject, stored.data)
         assert reading.verdict is Verdict.NEXT
         assert reading.commit is not None
         fold(table, reading.commit, stored.data)

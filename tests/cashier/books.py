@@ -12,9 +12,9 @@ from contracts.events.state import Actor
 from contracts.ledger import HOUSE, AccountCause, LedgerCommit
 from contracts.outcomes import Accepted, Rejected
 from contracts.subjects import LEDGERS, ActorKind, guarded
-from services.aggregate.fold import Verdict
+from services.aggregate.chain import Verdict, read_ledger
 from services.aggregate.ledger import Ledger
-from services.aggregate.ledger_fold import commit_of, fold, read
+from services.aggregate.ledger_fold import commit_of, fold
 from services.cashier.decider import decide, known
 from services.cashier.refusals import refused_events
 
@@ -34,7 +34,7 @@ class Books:
         """Appends a commit and folds it, as it would be read."""
         commit = commit_of(self.ledger, entries, self.at, cause)
         subject, data = stored(commit)
-        reading = read(self.ledger, subject, data)
+        reading = read_ledger(self.ledger, subject, data)
         assert reading.verdict is Verdict.NEXT, reading.reason
         assert reading.commit == commit
         fold(self.ledger, reading.commit, data)

@@ -19,10 +19,10 @@ from contracts.outcomes import Accepted, Allowed, Code, Outcome, Rejected
 from contracts.subjects import LEDGERS, ActorKind, guarded
 from services.accounting.derivation import derived
 from services.accounting.sides import faults
-from services.aggregate.fold import Verdict
+from services.aggregate.chain import Verdict, read_ledger
 from services.aggregate.ledger import Ledger
 from services.aggregate.ledger_evolve import evolve
-from services.aggregate.ledger_fold import commit_of, fold, read
+from services.aggregate.ledger_fold import commit_of, fold
 from services.cashier.asked import RULES
 from services.cashier.transfers import Movement, due
 from tests.accounting.evening import evening
@@ -164,7 +164,7 @@ class Counter:
         commit = commit_of(self.ledger, entries, self.at, cause)
         data = encode(commit)
         assert decode_ledger_commit(data) == commit, "a commit is read as it was written"
-        reading = read(
+        reading = read_ledger(
             self.ledger, guarded(HOUSE, self.ledger.id, "cashier", entry_of(entries[-1]), LEDGERS).subject, data
         )
         assert reading.verdict is Verdict.NEXT, reading.reason

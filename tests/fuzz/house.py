@@ -15,9 +15,10 @@ from contracts.events.table import TableOpened
 from contracts.games import BuyIn, Limit, RakeBand, RakeSchedule, TableConfig, Variant
 from contracts.outcomes import Accepted, Outcome, Rejected
 from contracts.subjects import ActorKind, guarded
+from services.aggregate.chain import Verdict, read_table
 from services.aggregate.debts import debt
 from services.aggregate.draft import Draft
-from services.aggregate.fold import Verdict, commit_of, fold, read
+from services.aggregate.fold import commit_of, fold
 from services.aggregate.table import Table
 from services.dealer import decider as dealer
 from services.dealer.deck import Deck
@@ -174,7 +175,7 @@ class House:
         assert events, f"{by} owes {debt(self.table)} and pays nothing"
         commit = commit_of(self.table, by, events, self.at, cause)
         data = encode(commit)
-        reading = read(self.table, guarded(self.table.room, self.table.id, by, fact_of(events[-1])).subject, data)
+        reading = read_table(self.table, guarded(self.table.room, self.table.id, by, fact_of(events[-1])).subject, data)
         assert reading.verdict is Verdict.NEXT, reading.reason
         assert reading.commit == commit, "a commit is read as it was written"
         draft = Draft(self.table, self.at)

@@ -13,9 +13,9 @@ from contracts.account_commands import UnfreezeAccount, Withdraw
 from contracts.accounts import Account
 from contracts.codec import decode_ledger_commit
 from contracts.data import Sha256
-from services.aggregate.fold import Verdict
+from services.aggregate.chain import Verdict, read_ledger
 from services.aggregate.ledger import Answer, Ledger
-from services.aggregate.ledger_fold import fold, read
+from services.aggregate.ledger_fold import fold
 from tests.accounting.evening import evening
 from tests.cashier.books import START, stored
 
@@ -42,7 +42,7 @@ def states_of(lines: list[bytes], name: str) -> list[AccountsAfter]:
     ledger = Ledger(id=name)
     states = []
     for line in lines:
-        reading = read(ledger, stored(decode_ledger_commit(line))[0], line)
+        reading = read_ledger(ledger, stored(decode_ledger_commit(line))[0], line)
         assert reading.verdict is Verdict.NEXT, reading.reason
         assert reading.commit is not None
         fold(ledger, reading.commit, line)

@@ -17,8 +17,9 @@ from contracts.games import BuyIn, Options, RakeBand, RakeSchedule, Stakes, Tabl
 from contracts.outcomes import Rejected
 from contracts.queries import HandKey
 from contracts.subjects import ActorKind, guarded
+from services.aggregate.chain import Verdict, read_table
 from services.aggregate.debts import debt
-from services.aggregate.fold import Verdict, commit_of, fold, read
+from services.aggregate.fold import commit_of, fold
 from services.aggregate.table import Table
 from services.bus.memory import MemoryLog
 from services.dealer import decider as dealer
@@ -95,7 +96,7 @@ class Session:
         data = encode(commit)
         stored = self.log.store(guarded(ROOM, self.table.id, by, fact_of(events[-1])), data, self._sequence)
         self._sequence = stored.sequence
-        reading = read(self.table, stored.subject, data)
+        reading = read_table(self.table, stored.subject, data)
         assert reading.verdict is Verdict.NEXT, reading.reason
         fold(self.table, commit, data)
         self.commits.append(commit)

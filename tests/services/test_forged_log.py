@@ -13,8 +13,6 @@ from contracts.commands import Act, PauseTable, TakeSeat
 from contracts.commit import Commit
 from contracts.events.table import TablePaused
 from contracts.outcomes import Accepted, Rejected
-from services.aggregate.fold import Verdict, read
-from services.aggregate.table import Table
 from services.bus.jetstream import JetStreamLog
 from services.bus.log import Refused, Stored
 from tests.services.room import ROOM, Caller, Room, a_room
@@ -158,13 +156,6 @@ async def test_a_chain_that_cannot_be_read_on_halts_its_table_with_the_reason_an
         assert reason in answer.message
         assert len(await room.log("T1")) == 3
         await played_on(room, lobby, "T2")
-
-
-def test_a_commit_nested_too_deeply_is_judged_like_any_other_junk() -> None:
-    """It once raised RecursionError in every reader, so that nothing at that table was ever read again."""
-    deep = b'{"table":"T1","n":1,"prev":"%s","by":"table","x":%s' % (b"0" * 64, DEEP)
-    reading = read(Table(room=ROOM, id="T1"), "table.main.T1.table.table_opened", deep)
-    assert (reading.verdict, reading.reason) == (Verdict.IGNORED, "not a commit: nested too deeply")
 
 
 async def test_the_rake_service_cannot_settle_a_hand(tmp_path: Path) -> None:

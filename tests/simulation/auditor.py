@@ -27,10 +27,10 @@ from contracts.events.cashier import (
 from contracts.ledger import AccountCause, LedgerCommit, ledger_of
 from contracts.outcomes import Accepted, Rejected
 from contracts.subjects import LEDGERS, CommandSubject, read_commit
-from services.aggregate.fold import Verdict
+from services.aggregate.chain import Verdict, read_ledger
 from services.aggregate.ledger import Ledger
 from services.aggregate.ledger_evolve import evolve
-from services.aggregate.ledger_fold import fold, read
+from services.aggregate.ledger_fold import fold
 from services.aggregate.movements import is_for_the_cashier
 from services.aggregate.table import Table
 from services.bus.log import Stored
@@ -133,7 +133,7 @@ class Auditor:
         address = read_commit(message.subject, LEDGERS)
         assert address is not None
         ledger = self.ledger(address.table)
-        reading = read(ledger, message.subject, message.data)
+        reading = read_ledger(ledger, message.subject, message.data)
         if reading.verdict is Verdict.IGNORED:
             self.ignored += 1
         elif reading.verdict is not Verdict.NEXT or reading.commit is None:

@@ -20,7 +20,8 @@ from contracts.outcomes import Accepted, Outcome, Rejected
 from contracts.queries import OwnCards
 from contracts.subjects import CommandSubject, read_commit
 from contracts.views import PublicView
-from services.aggregate.fold import Verdict, fold, read
+from services.aggregate.chain import Verdict, read_table
+from services.aggregate.fold import fold
 from services.aggregate.table import Table
 from services.bus.clock import JUMP_S_MAX, SKEW_S_MAX
 from services.bus.log import Stored
@@ -154,7 +155,7 @@ class Judge:
         address = read_commit(message.subject)
         assert address is not None
         table = self.table(address.table)
-        reading = read(table, message.subject, message.data)
+        reading = read_table(table, message.subject, message.data)
         if reading.verdict is Verdict.IGNORED:
             self.ignored += 1
         elif reading.verdict is not Verdict.NEXT or reading.commit is None:

@@ -7,7 +7,7 @@ from contracts.events import EMITTERS
 from contracts.events.state import Code
 from contracts.games import Money
 from contracts.subjects import Question
-from services.aggregate.fold import Stray
+from services.aggregate.chain import Stray
 from services.bus.families import FAMILIES
 from services.bus.metrics import KINDS_SENT
 from services.command_line.serve import SERVICES
