@@ -11,7 +11,7 @@ from contracts.events import dealer as dealer_events
 from contracts.events import rake as rake_events
 from contracts.events import settlement as settlement_events
 from contracts.events import table as table_events
-from contracts.events.state import SeatOwed, SeatRecord, TableRecord
+from contracts.events.state import SeatOwed, SeatRecord, TableRecord, Turn
 from services.aggregate.evolve_seats import SEATS, change_seat
 from services.aggregate.table import Hand, Table
 
@@ -57,6 +57,13 @@ def _closed(table: Table, _: table_events.TableClosed) -> None:
     table.status = "closed"
 
 
+def _at(table: Table) -> Instant:
+    if table.at is None:
+        message = f"table {table.id} is at no moment at commit {table.n}"
+        raise KeyError(message)
+    return table.at
+
+
 def _restate(table: Table, record: TableRecord) -> None:
     table.config, table.status = record.config, record.status
     table.hands, table.sittings = record.hands, record.sittings
@@ -85,7 +92,7 @@ def _hand_started(table: Table, event: table_events.HandStarted) -> None:
     table.last = event.positions
     table.hand = Hand(
         number=event.number,
-        started_at=table.at,  # type: ignore[arg-type]
+        started_at=_at(table),
         started_n=table.n,
         rules=event.rules,
         positions=event.positions,
@@ -132,7 +139,7 @@ def _turn_extended(table: Table, event: table_events.TurnExtended) -> None:
     _hand(table).extra_ms = event.extra_ms
 
 
-def _name_turn(table: Table, hand: Hand, turn: Any) -> None:  # noqa: ANN401
+def _name_turn(table: Table, hand: Hand, turn: Turn | None) -> None:
     hand.turn, hand.extra_ms = turn, 0
     hand.turn_number, hand.turn_opened = (table.n, table.at) if turn is not None else (None, None)
 

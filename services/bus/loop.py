@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from random import Random
 from typing import Final
 
@@ -78,7 +78,7 @@ class Loop[S: State, C: Chained, E: Event, K: Caused]:
         self._append_s = 0.0
         self._rest_until: dict[tuple[str, str], float] = {}
         self._vouching = Vouching(role.service, follower, publish)
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[object]] = set()
         self._followings: list[Following] = []
         self._closing = asyncio.Event()
 
@@ -102,12 +102,12 @@ class Loop[S: State, C: Chained, E: Event, K: Caused]:
                 task.cancel()
         await self._vouching.leave_all(self.log)
 
-    def _spawn(self, work: object) -> None:
-        task: asyncio.Task[None] = asyncio.create_task(work)  # type: ignore[arg-type]
+    def _spawn(self, work: Coroutine[None, None, object]) -> None:
+        task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._done)
 
-    def _done(self, task: asyncio.Task[None]) -> None:
+    def _done(self, task: asyncio.Task[object]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             logger.error("loop_failed", service=self.service, error=repr(error), exc_info=error)
