@@ -141,6 +141,11 @@ class HandKey(Message, tag="hand_key", frozen=True):
     key_id: Id
     key: Hex
 
+    def __repr__(self) -> str:
+        """Without what nobody else may know."""
+        of = f"room={self.room!r}, table={self.table!r}, hand={self.hand!r}"
+        return f"HandKey({of}, key_id={self.key_id!r})"
+
 
 class LogQuery(Data, frozen=True):
     """Asks for commits of a table's log from commit `start` on, or of hand `hand` alone; at most `limit` of them."""

@@ -35,6 +35,10 @@ class _Letter(msgspec.Struct):
     seeds: dict[str, str] = msgspec.field(default_factory=dict)
     ca: str | None = None
 
+    def __repr__(self) -> str:
+        """Without what nobody else may know."""
+        return f"_Letter(url={self.url!r}, users={sorted({*self.passwords, *self.seeds})}, ca={self.ca!r})"
+
 
 class Identity(msgspec.Struct, frozen=True, kw_only=True):
     """Who connects as `kind` and `name`; `user` is the server's name for who does, where it is another one.

@@ -36,6 +36,10 @@ class Pair(NamedTuple):
     certificate: bytes
     key: bytes
 
+    def __repr__(self) -> str:
+        """Without what nobody else may know."""
+        return f"Pair(certificate={self.certificate!r})"
+
 
 def authority(now: datetime) -> Pair:
     """A new authority of a house."""

@@ -25,6 +25,10 @@ The seed below is a secret: who has it and the token above is you.
 
 {_block(_SEED, self.seed)}"""
 
+    def __repr__(self) -> str:
+        """Without what nobody else may know."""
+        return "Creds(...)"
+
     @classmethod
     def read(cls, text: str) -> "Creds":
         """What is in such a file. Raises `NoCreds`."""

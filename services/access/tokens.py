@@ -42,6 +42,10 @@ class Claims(msgspec.Struct, frozen=True, omit_defaults=True):
     jti: str = ""
     nats: dict[str, Any] = {}
 
+    def __repr__(self) -> str:
+        """Without `nats`, in which a server passes on what a client showed."""
+        return f"Claims(sub={self.sub!r}, iss={self.iss!r}, name={self.name!r}, exp={self.exp!r})"
+
 
 _header: msgspec.json.Decoder[Header] = msgspec.json.Decoder(Header)
 _claims: msgspec.json.Decoder[Claims] = msgspec.json.Decoder(Claims)

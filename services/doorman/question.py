@@ -25,6 +25,10 @@ class ConnectOptions(msgspec.Struct, frozen=True):
     auth_token: str = ""
     sig: str = ""
 
+    def __repr__(self) -> str:
+        """Without what nobody else may know."""
+        return "ConnectOptions(...)"
+
 
 class Question(msgspec.Struct, frozen=True):
     """Somebody connects, whom the server does not know; `user_nkey` names this one connection."""
