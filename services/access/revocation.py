@@ -9,6 +9,9 @@ from contracts.data import Id
 
 NAME: Final = "revoked.json"
 
+type Stamp = tuple[int, int, int]
+"""By what a file is known to be another one, or altered."""
+
 
 class Revoked(msgspec.Struct, frozen=True):
     """For each player the second (since 1970) up to which credentials were issued that let nobody in any more."""
@@ -28,30 +31,48 @@ class Revoked(msgspec.Struct, frozen=True):
         return msgspec.json.format(msgspec.json.encode(self))
 
 
+class NoList(ValueError):
+    """What is in the place of the list cannot be read; the message says why."""
+
+
 class Watched:
-    """What the file says now. Where it cannot be read, what it said before holds, and `fault` says why."""
+    """What the file says now. Where it is gone or cannot be read, what it said before holds, and `fault` says why."""
 
     def __init__(self, path: Path) -> None:
-        self.fault: str | None = None
+        """Reads the file; where there is none, nobody was ever revoked. Raises `NoList` for one that cannot be read."""
         self._path = path
-        self._seen: tuple[int, int] | None = None
+        self._seen: Stamp | None = None
         self._found = Revoked()
+        self._fault: str | None = None
+        if (fault := self._look()) is not None:
+            raise NoList(fault)
 
     @property
     def players(self) -> dict[Id, int]:
         """For each player up to when credentials are revoked."""
-        seen = self._stamp()
-        if seen != self._seen:
-            try:
-                self._found, self.fault = Revoked.read(self._path), None
-            except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
-                self.fault = f"{self._path} cannot be read, so what it said before holds: {error}"
-            self._seen = seen
+        self._fault = self._look()
         return self._found.players
 
-    def _stamp(self) -> tuple[int, int] | None:
+    @property
+    def fault(self) -> str | None:
+        """What was wrong with the file when it was last looked at."""
+        return self._fault
+
+    def _look(self) -> str | None:
+        """Reads the file where it is another one than before; what keeps it from that."""
         try:
-            found = self._path.stat()
-        except OSError:
-            return None
-        return found.st_mtime_ns, found.st_ino
+            stamp = _stamp(self._path)
+            if stamp != self._seen:
+                self._found = msgspec.json.decode(self._path.read_bytes(), type=Revoked)
+                self._seen = stamp
+        except FileNotFoundError:
+            return None if self._seen is None else f"{self._path} is gone; what it said before holds"
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+            before = "" if self._seen is None else "; what it said before holds"
+            return f"{self._path} cannot be read: {error}{before}"
+        return None
+
+
+def _stamp(path: Path) -> Stamp:
+    found = path.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns

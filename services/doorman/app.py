@@ -8,7 +8,7 @@ from typing import Final
 
 from services.access import callout, revocation
 from services.access.callout import Callout, NoCallout
-from services.access.revocation import Watched
+from services.access.revocation import NoList, Watched
 from services.bus.application import Service
 from services.bus.attendant import Attendant
 from services.bus.faults import CannotServe
@@ -29,9 +29,10 @@ def build(process: Process) -> Service:
         beside = process.settings.credentials_file
         try:
             keys = Callout.read(beside.with_name(callout.NAME))
-        except NoCallout as fault:
+            revoked = Watched(beside.with_name(revocation.NAME))
+        except (NoCallout, NoList) as fault:
             raise CannotServe(str(fault)) from None
-        doorman = Doorman(service, keys, Watched(beside.with_name(revocation.NAME)))
+        doorman = Doorman(service, keys, revoked)
         process.doubts.append(doorman.doubts)
         assert service.client is not None
         questions = await service.client.subscribe(QUESTIONS, queue=service.user, cb=doorman.take)

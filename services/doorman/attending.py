@@ -51,6 +51,7 @@ class Doorman:
         self._revoked = revoked
         self._counting: dict[Id, asyncio.Task[None]] = {}
         self._again: set[Id] = set()
+        self._told: str | None = None
 
     async def take(self, message: Msg) -> None:
         """Answers one question; what no server asked is not answered."""
@@ -64,7 +65,7 @@ class Doorman:
             logger.error("question_not_answered", reply=message.reply)
             return
         at = self._service.process.clock.now()
-        found = grant(question, self._keys.issuers, self._revoked.players, at)
+        found = grant(question, self._keys.issuers, self._revocations(), at)
         sealed = self._sealer.sealed(answer(question, found, self._keys.seed, at), by, token_bytes(NONCE_BYTES))
         self._service.publish(message.reply, sealed)
         self._service.measures.entered("" if isinstance(found, Grant) else found.fault)
@@ -75,6 +76,14 @@ class Doorman:
             facts = {"fault": found.fault, "player": found.player, "host": question.client_info.host}
             self._service.process.seldom.say(logger.info, "player_refused", reason=found.message, **facts)
         await asyncio.sleep(0)  # thousands may come back at once: probes are answered between them
+
+    def _revocations(self) -> Mapping[Id, int]:
+        """Up to when whose credentials are revoked; why that is not known any better is told once."""
+        players, fault = self._revoked.players, self._revoked.fault
+        if fault is not None and fault != self._told:
+            logger.error("revoked_doubtful", reason=fault)
+        self._told = fault
+        return players
 
     def _count(self, player: Id) -> None:
         """Sees to it that a player has not too many connections; when very many come at once, only some are counted."""
@@ -101,7 +110,7 @@ class Doorman:
         """Sends away whoever is revoked, as long as it runs."""
         before: Mapping[Id, int] | None = None
         while True:
-            now = dict(self._revoked.players)
+            now = self._revocations()
             try:
                 for some in batched(newly(before, now), AT_ONCE_MAX):
                     await asyncio.gather(*(send_away(client, player, until) for player, until in some))

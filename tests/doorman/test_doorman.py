@@ -274,9 +274,33 @@ async def test_a_doorman_is_ready_without_a_log_and_says_what_it_cannot_read(hou
         house.house.revoked_file.write_text("{")
         await (await house.player("P8", first)).close()
         assert list(process.ready().reasons) == ["doorman.revoked"]
-        house.house.revoked_file.unlink()
+        house.house.revoked_file.write_text("{}")
         await (await house.player("P8", first)).close()
         assert process.ready().ready
+
+
+async def test_who_is_revoked_stays_so_when_the_list_is_gone(house: DeployedHouse, tmp_path: Path) -> None:
+    """Once it let everybody in again, and nothing said so."""
+    process = Process(house.settings("doorman"))
+    revoked, other = (file(tmp_path, issue(house.house, player, 1)) for player in ("P7", "P8"))
+    revoke(house.house, "P7")
+    async with build(process).up():
+        await refused(house, revoked)
+        away = house.house.revoked_file.rename(tmp_path / "away.json")
+        await refused(house, revoked)
+        await (await house.player("P8", other)).close()
+        said = process.ready().reasons["doorman.revoked"]
+        assert said == f"{house.house.revoked_file} is gone; what it said before holds"
+        away.rename(house.house.revoked_file)
+        await refused(house, revoked)
+        assert process.ready().ready
+
+
+async def test_a_doorman_does_not_begin_without_knowing_who_is_revoked(house: DeployedHouse) -> None:
+    house.house.revoked_file.write_text("{")
+    with pytest.raises(CannotServe, match=r"revoked\.json cannot be read"):
+        async with house.serving("doorman"):
+            pass
 
 
 async def test_a_doorman_without_its_keys_says_so(house: DeployedHouse) -> None:
