@@ -13,13 +13,14 @@ type Money = Literal["real", "play"]
 HOLE_CARDS: Final[dict[Variant, int]] = {"holdem": 2, "omaha": 4, "omaha8": 4}
 """Hole cards dealt to each player (R32)."""
 
-RULES_VERSION: Final = 2
+RULES_VERSION: Final = 3
 """The newest version of the rules that this release knows.
 
 1: the rules of the first release. 2: `hand_started` says what was owed before its posts, so that a cancelled hand gives
 the debts back (R122), and where a dead small blind would stand, which is where the button goes next (R15); nobody comes
 in on a dead button (R22); a player whose big blind was skipped keeps the good standing (R28); and a turn that ran out
-while no service was there begins anew (R123).
+while no service was there begins anew (R123). 3: who is connected is told in vain some hands later, as an act is, and
+makes a table forget no other command.
 """
 
 

@@ -240,7 +240,8 @@ class Acceptance(Data, frozen=True):
     """A command that is in the log: by whom, which, and the commit that answered it.
 
     `refused`, `message` and `allowed` are those of a refusal that is in the log. `at`: when, of a command that may come
-    again some hands later; none for an act, which its turn alone makes stale.
+    again some hands later; none for an act, which its turn alone makes stale, nor from rules 3 on for one that says who
+    is connected.
     """
 
     actor: Actor

@@ -1,7 +1,9 @@
 """The fold of a table's log: its state after each commit, and the commit that comes next."""
 
+from typing import Final
+
 from contracts.codec import command_digest, digest
-from contracts.commands import Act
+from contracts.commands import Act, AnyCommand, Connected, Disconnected
 from contracts.commit import COMMIT_VERSION, Cause, Commit
 from contracts.data import Instant
 from contracts.events import AnyEvent, Service
@@ -11,6 +13,9 @@ from services.aggregate.chain import UNFOLDABLE
 from services.aggregate.evolve import evolve, replace
 from services.aggregate.movements import is_for_the_cashier
 from services.aggregate.table import Table
+
+PRESENCE_PASSES_FROM_RULES: Final = 3
+"""From these rules on a command that says who is connected is known for two hands, as an act is."""
 
 
 def fold(table: Table, commit: Commit, data: bytes) -> Table:
@@ -43,11 +48,18 @@ def _remember(table: Table, cause: Cause, event: AnyEvent) -> None:
         hand=command.hand,
         n=table.n,
         head=table.head,
-        at=None if isinstance(command, Act) else table.at,
+        at=table.at if _lasts(table, command) else None,
     )
     if isinstance(event, CommandRefused):
         answered = replace(answered, refused=event.code, message=event.message, allowed=event.allowed)
     table.accepted[actor.kind, actor.name, command.id] = answered
+
+
+def _lasts(table: Table, command: AnyCommand) -> bool:
+    """Whether a command may come again some hands later: an act is stale by then, and from rules 3 on presence is."""
+    if isinstance(command, Connected | Disconnected):
+        return table.config is not None and table.config.options.rules < PRESENCE_PASSES_FROM_RULES
+    return not isinstance(command, Act)
 
 
 def commit_of(

@@ -92,10 +92,11 @@ class Table(msgspec.Struct, kw_only=True):
 
     `config` is None before `table_opened`. `hands` is the number of the last hand started, `sittings` counts those who
     ever sat down, `last` the last positions, `last_ended` when the last hand ended. `accepted` knows the commands
-    that are in the log, refused ones included, of this hand and the one before, by (kind, name, id); acts excepted,
-    also those of the last minutes. `reservations` are the seats kept for players, `waiting` is the waiting list, and
-    `next_config` the configuration of the hands after the one in progress, if it changes. `moved` is the last commit
-    that the cashier has to see. `stated_n` is the commit from which a fold could begin.
+    that are in the log, refused ones included, of this hand and the one before, by (kind, name, id); also those of the
+    last minutes, but for acts and, from rules 3 on, for what says who is connected. `reservations` are the seats kept
+    for players, `waiting` is the waiting list, and `next_config` the configuration of the hands after the one in
+    progress, if it changes. `moved` is the last commit that the cashier has to see. `stated_n` is the commit from which
+    a fold could begin.
     """
 
     room: str

@@ -1,14 +1,13 @@
 """How a hand starts and how it ends (R12, R30), and what the end of a hand brings (R7, R8, R11, R120)."""
 
 from collections.abc import Iterable, Iterator
-from datetime import timedelta
 from typing import Final, Literal
 
 from contracts.cards import SeatAmount
 from contracts.data import Chips, Instant, Seat
 from contracts.events import AnyEvent
 from contracts.events.seats import StackToppedUp, TopUpReleased
-from contracts.events.state import Acceptance, Departure, SeatOwed, SeatRecord, TableRecord
+from contracts.events.state import Departure, SeatOwed, SeatRecord, TableRecord
 from contracts.events.table import HandEnded, PlayerLeft, PlayerSatOut, TableRestated
 from contracts.games import Options, TableConfig
 from contracts.lasting import later
@@ -17,19 +16,14 @@ from services.aggregate.table import Hand, Table
 from services.table.blinds import hand_started, posts
 from services.table.button import Seating, seating
 from services.table.missed_blinds import misses_big_blind
+from services.table.remembered import remembered
 from services.table.time_banks import dealt_in
 
 type SitOutReason = Literal["asked", "timed_out", "no_chips"]
 type DepartureReason = Literal["asked", "removed", "sat_out", "table_closed"]
 
-MEMORY: Final = timedelta(minutes=10)
-"""For so long at least a command that came again gets its first answer, whatever was played meanwhile."""
-LASTING_MAX: Final = 200
-"""So many commands are remembered for that long, beside those of the last two hands."""
 OWED_FROM_RULES: Final = 2
 """From these rules on a hand says what was owed before it."""
-KNOWN_MAX: Final = 1000
-"""So many commands are remembered at most: what is stated has to fit into one message."""
 DEPARTURES_MAX: Final = 1000
 """So many departures are remembered at most, the last ones (R10): they are stated in every hand."""
 
@@ -47,13 +41,13 @@ def start(table: Table, at: Instant) -> tuple[AnyEvent, ...]:
 
 def restate(table: Table, at: Instant) -> tuple[AnyEvent, ...]:
     """All that is kept between hands, said again."""
-    return (TableRestated(table=table.record(_known(table, table.hands + 1, at))),)
+    return (TableRestated(table=table.record(remembered(table, table.hands, at))),)
 
 
 def _record(table: Table, config: TableConfig, seated: Seating, at: Instant) -> TableRecord:
     """The table as the hand finds it, but for what each seat owes, and its time bank, from this hand on."""
     seats = tuple(_seat_from_now_on(table, config, seated, record) for record in table.seats.values())
-    return replace(table.record(_known(table, table.hands, at)), seats=seats, departures=_remembered(table, at))
+    return replace(table.record(remembered(table, table.hands + 1, at)), seats=seats, departures=_remembered(table, at))
 
 
 def _seat_from_now_on(table: Table, config: TableConfig, seated: Seating, record: SeatRecord) -> SeatRecord:
@@ -87,27 +81,6 @@ def _remembered(table: Table, at: Instant) -> tuple[Departure, ...]:
     """Who left so lately that the return rule still asks with how much (R10)."""
     window_ms = table.config.options.rathole_ms if table.config is not None else 0
     return tuple([left for left in table.departures if later(left.at, window_ms) > at][-DEPARTURES_MAX:])
-
-
-def _known(table: Table, hand: int, at: Instant) -> tuple[Acceptance, ...]:
-    """The commands that are still to be known: those since the last statement or that name `hand`, and lately others.
-
-    Where they are too many, players' go first, then the oldest: a player must not have a wallet's command forgotten.
-    """
-    recent, lasting = [], []
-    for known in table.accepted.values():
-        if known.n > table.stated_n or known.hand >= hand:
-            recent.append(known)
-        elif known.at is not None and known.at + MEMORY > at:
-            lasting.append(known)
-    kept = _newest(_newest(lasting, LASTING_MAX) + recent, KNOWN_MAX)
-    return tuple(sorted(kept, key=lambda known: known.n))
-
-
-def _newest(known: list[Acceptance], most: int) -> list[Acceptance]:
-    if len(known) <= most:
-        return known
-    return sorted(known, key=lambda each: (each.actor.kind != "player", each.n))[-most:]
 
 
 def end(table: Table, hand: Hand, at: Instant) -> tuple[AnyEvent, ...]:

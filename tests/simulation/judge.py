@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from contracts.cards import Card
 from contracts.codec import decode_commit, decode_outcome, encode
-from contracts.commands import Act, AnyCommand, ConfirmRequest
+from contracts.commands import Act, AnyCommand, ConfirmRequest, Connected, Disconnected
 from contracts.commit import Commit
 from contracts.data import Instant
 from contracts.events.dealer import BoardDealt, HandsRevealed
@@ -26,7 +26,7 @@ from services.aggregate.table import Table
 from services.bus.clock import JUMP_S_MAX, SKEW_S_MAX
 from services.bus.log import Stored
 from services.bus.stall import STALL_S_MAX
-from services.table.hands import LASTING_MAX
+from services.table.remembered import BUDGET_FROM_RULES, lasting_max
 from tests.simulation.bookkeeper import Bookkeeper, unrestored
 from tests.simulation.examiner import Examiner
 from tests.simulation.virtual_loop import Owner
@@ -77,6 +77,17 @@ class Answered(NamedTuple):
     refusal: CommandRefused | None
 
 
+class Lasting(NamedTuple):
+    """A command that is known for longer than two hands, in the order in which they are forgotten.
+
+    `lobbys`: it is not a player's; `n`: the commit that answers it; `hand`: the one that was last started before.
+    """
+
+    lobbys: bool
+    n: int
+    hand: int
+
+
 class Judge:
     """The true fold of each table, and all `violations` so far.
 
@@ -99,7 +110,7 @@ class Judge:
         self.views = 0
         self.watchers: list[Callable[[Table, Commit], None]] = []
         self._holes: dict[tuple[str, int], dict[str, tuple[Card, ...]]] = {}
-        self._lasting: defaultdict[str, list[int]] = defaultdict(list)
+        self._lasting: defaultdict[str, list[Lasting]] = defaultdict(list)
         self._causes: dict[CommandId, Answered] = {}
         self._books: dict[str, Bookkeeper] = {}
         self._copies: dict[str, Copy] = {}
@@ -198,8 +209,8 @@ class Judge:
             self.reversed += 1
             if actor.kind not in PASSING or isinstance(commit.cause.command, Act | ConfirmRequest):
                 self.says(f"{key} was refused ({self.refused[key]}) and is the cause of commit {commit.n}")
-        if not isinstance(commit.cause.command, Act):
-            self._lasting[commit.table].append(commit.n)
+        if lasts(self.table(commit.table), commit.cause.command):
+            self._lasting[commit.table].append(Lasting(actor.kind != "player", commit.n, commit.hand))
         event = commit.events[0]
         refusal = event if isinstance(event, CommandRefused) else None
         self._causes[key] = Answered(commit.n, self.entries[commit.table][-1].head, refusal)
@@ -252,7 +263,7 @@ class Judge:
                 outcome.head,
                 CommandRefused(code=code, message=outcome.message, allowed=outcome.allowed),
             )
-            if answer != first:
+            if answer != first and not self._forgotten(copy, code, first.n):
                 self.says(f"{copy.key} is refused by {answer}, and another time by {first}")
             return
         if first is not None and not self._forgotten(copy, code, first.n):
@@ -262,12 +273,21 @@ class Judge:
         self._refused_at(copy, outcome)
 
     def _forgotten(self, copy: Copy, code: str, n: int) -> bool:
-        """Whether a command may no longer be known: an act of an older hand, or one with too many others after it."""
-        table = copy.key[0]
-        if code not in ("stale", "table_closed") or copy.command.hand >= self.table(table).hands - 1:
+        """Whether a command may no longer be known, as the readme has it: what was accepted before the last two hands.
+
+        That is an act, from rules 3 on also what says who is connected, and else only what so many others outlast as
+        are known: before rules 3 those of the last two hands do not count, for they are known besides.
+        """
+        table, commit = self.table(copy.key[0]), self.entries[copy.key[0]][n - 1].commit
+        if code not in ("stale", "table_closed") or commit.hand >= table.hands - 1:
             return False
-        later = sum(each > n for each in self._lasting[table])
-        return isinstance(copy.command, Act) or later >= LASTING_MAX
+        if not lasts(table, copy.command):
+            return True
+        rules, own = rules_of(table), Lasting(copy.key[1] != "player", n, commit.hand)
+        outlast = [each for each in self._lasting[table.id] if each > own]
+        if rules < BUDGET_FROM_RULES:
+            outlast = [each for each in outlast if each.hand < table.hands - 1]
+        return len(outlast) >= lasting_max(rules)
 
     def _refused_at(self, copy: Copy, outcome: Rejected) -> None:
         """A refusal names a commit that is not older than the one that the copy could have seen."""
@@ -316,6 +336,18 @@ class Judge:
     def outcome_of(self, body: bytes) -> Outcome:
         """An answer as its asker reads it."""
         return decode_outcome(body)
+
+
+def rules_of(table: Table) -> int:
+    """The rules of an open table."""
+    assert table.config is not None
+    return table.config.options.rules
+
+
+def lasts(table: Table, command: AnyCommand) -> bool:
+    """Whether a command is known for longer than two hands."""
+    presence = isinstance(command, Connected | Disconnected)
+    return not isinstance(command, Act) and not (presence and rules_of(table) >= BUDGET_FROM_RULES)
 
 
 def open_cards(commit: Commit) -> set[Card]:

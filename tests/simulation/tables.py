@@ -6,7 +6,7 @@ from typing import Final, get_args
 from contracts.games import BuyIn, Limit, Options, Stakes, TableConfig, Variant
 from services.rake.schedules import party
 
-RELEASED_RULES: Final = (1, 2, 2)
+RELEASED_RULES: Final = (1, 2, 3, 3)
 """The rules of tables that every replica knows."""
 
 

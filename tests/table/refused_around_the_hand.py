@@ -278,8 +278,8 @@ AROUND_THE_HAND: Final[dict[str, Refused]] = {
         "operator",
         change(replace(ROOMY, options=Options(rules=RULES_VERSION + 1))),
         "unsupported_version",
-        "Rules 3 are not known here; the newest are 2.",
-        Allowed(versions=(1, 2)),
+        "Rules 4 are not known here; the newest are 3.",
+        Allowed(versions=(1, 2, 3)),
     ),
     "cancelling a hand that is over": (
         over,

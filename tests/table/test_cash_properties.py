@@ -68,7 +68,7 @@ RAKE: Final = RakeSchedule(
 OPTIONS: Final[dict[str, tuple[Any, ...]]] = {
     "button_mode": ("moving", "dead"),
     "skipped_blind_policy": ("forgive", "post"),
-    "rules": (1, 2),
+    "rules": (1, 2, 3),
     "time_bank_ms": (0, 2_000),
     "disconnect_ms": (0, 3_000),
     "disconnect_protection": ("none", "allin"),

@@ -46,7 +46,7 @@ def test_rules_and_commands_of_another_version_are_refused_with_the_versions_kno
     table = Table(room="main", id="T1")
     newer = decider.decide(table, cause(OpenTable(id="1", config=config(rules=RULES_VERSION + 1))), NOON)
     assert isinstance(newer, Rejected)
-    assert (newer.code, newer.allowed) == ("unsupported_version", Allowed(versions=(1, 2)))
+    assert (newer.code, newer.allowed) == ("unsupported_version", Allowed(versions=(1, 2, 3)))
     assert code(decider.decide(table, cause(OpenTable(id="1", config=config(), v=2)), NOON)) == "unsupported_version"
 
 

@@ -32,8 +32,9 @@ from contracts.outcomes import Accepted, Allowed, Code, Rejected
 from contracts.subjects import ActorKind
 from services.bus.log import COMMIT_BYTES_MAX
 from services.table import decider
-from services.table.hands import DEPARTURES_MAX, KNOWN_MAX, LASTING_MAX, MEMORY, restate
+from services.table.hands import DEPARTURES_MAX, restate
 from services.table.refusals import refused_events
+from services.table.remembered import KNOWN_MAX, MEMORY, lasting_max
 from services.table.waiting_list import WAITING_MAX
 from tests.table.stories import NOON, Game, config, fold_
 
@@ -183,7 +184,7 @@ def test_what_lasts_is_bounded_and_players_go_first() -> None:
     game = with_known(*(acceptance(-n, "lobby" if n > 250 else "player") for n in range(300, 0, -1)))
     play_on(game, 2)
     started = {each.n for each in game.table.accepted.values() if each.n < 0}
-    assert started == {*range(-300, -250), *range(-(LASTING_MAX - 50), 0)}
+    assert started == {*range(-300, -250), *range(-(lasting_max(1) - 50), 0)}
 
 
 def test_a_flood_of_commands_leaves_room_for_the_next_hand() -> None:

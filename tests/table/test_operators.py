@@ -162,8 +162,8 @@ def test_the_rules_of_a_table_are_raised_and_never_lowered() -> None:
     raised = replace(OPEN, options=replace(OPEN.options, rules=2))
     assert does(game, "operator", "O1", change(raised))
     assert refused(game, "operator", "O1", change(OPEN)) == ("malformed", Allowed(actions=("change_options",)))
-    later = replace(OPEN, options=replace(OPEN.options, rules=3))
-    assert refused(game, "operator", "O1", change(later)) == ("unsupported_version", Allowed(versions=(1, 2)))
+    later = replace(OPEN, options=replace(OPEN.options, rules=4))
+    assert refused(game, "operator", "O1", change(later)) == ("unsupported_version", Allowed(versions=(1, 2, 3)))
 
 
 def test_rules_that_were_raised_in_a_hand_are_not_lowered_in_it_again() -> None:

@@ -51,7 +51,7 @@ OPTIONS: Final[dict[str, tuple[Any, ...]]] = {
     "ante_mode": ("each", "big_blind"),
     "straddle": (False, True),
     "cap_per_hand": (0, 700),
-    "rules": (1, 2, 2),
+    "rules": (1, 2, 3, 3),
     "time_bank_ms": (0, 20_000),
     "time_bank_refill_hands": (0, 2),
     "time_bank_refill_ms": (5000,),

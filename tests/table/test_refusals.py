@@ -212,8 +212,8 @@ DECIDED: Final[dict[str, tuple[Story, ActorKind, AnyCommand, Code, str, Allowed]
         "operator",
         OpenTable(id="x", config=config(rules=RULES_VERSION + 1)),
         "unsupported_version",
-        "Rules 3 are not known here; the newest are 2.",
-        Allowed(versions=(1, 2)),
+        "Rules 4 are not known here; the newest are 3.",
+        Allowed(versions=(1, 2, 3)),
     ),
     "stakes that do not fit": (
         unopened,
@@ -309,7 +309,7 @@ DECIDED: Final[dict[str, tuple[Story, ActorKind, AnyCommand, Code, str, Allowed]
         "player",
         act("fold"),
         "busy",
-        "Rules newer than 2 are not known here; send the same command again.",
+        "Rules newer than 3 are not known here; send the same command again.",
         Allowed(),
     ),
     "no hand": (
