@@ -71,7 +71,7 @@ def test_a_fault_is_looked_at_again_though_the_file_looks_the_same(file: Path, m
     with monkeypatch.context() as patched:
         patched.setattr(Path, "read_bytes", _forbidden)
         assert watched.players == ONE.players
-        assert watched.fault is not None
+        assert str(watched.fault).startswith(f"{file} cannot be read: ")
     assert (watched.players, watched.fault) == ({"P8": 1}, None)
 
 
