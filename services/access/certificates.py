@@ -4,6 +4,7 @@ Whoever has an authority's key can pretend to be the house's server: it stays wi
 """
 
 import ipaddress
+import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
@@ -22,6 +23,8 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 AUTHORITY_DAYS: Final = 3650
 SERVER_DAYS: Final = 397
 """About as long as the rest of the world takes a server's certificate for good."""
+_HOST_MAX: Final = 253
+_is_host: Final = re.compile(r"(\*\.)?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*\.?").fullmatch
 _SKEW: Final = timedelta(minutes=5)
 """Clocks differ: a new certificate holds a little before now."""
 
@@ -56,6 +59,7 @@ def authority(now: datetime) -> Pair:
 
 def server(by: Pair, hosts: Sequence[str], now: datetime) -> Pair:
     """A certificate for servers that are reached under these names and addresses. Raises `NoCertificate`."""
+    known = names(hosts)
     issuer, issuer_key = _loaded(by)
     key = generate_private_key(SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, hosts[0][:64])])
@@ -67,11 +71,16 @@ def server(by: Pair, hosts: Sequence[str], now: datetime) -> Pair:
         .add_extension(
             x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]), critical=False
         )
-        .add_extension(x509.SubjectAlternativeName([_general(host) for host in hosts]), critical=False)
+        .add_extension(x509.SubjectAlternativeName(known), critical=False)
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
         .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(issuer_key.public_key()), critical=False)
     )
     return _pair(builder.sign(issuer_key, SHA256()), key)
+
+
+def names(hosts: Sequence[str]) -> list[x509.GeneralName]:
+    """How a certificate names these hosts. Raises `NoCertificate`."""
+    return [_general(host) for host in hosts]
 
 
 def hosts_of(certificate: bytes) -> tuple[str, ...]:
@@ -118,10 +127,9 @@ def _general(host: str) -> x509.GeneralName:
         return x509.IPAddress(ipaddress.ip_address(host))
     except ValueError:
         pass
-    try:
-        return x509.DNSName(host)
-    except ValueError:
-        raise NoCertificate(f"{host!r} is no name of a host") from None
+    if len(host) > _HOST_MAX or _is_host(host) is None:
+        raise NoCertificate(f"{host!r} is no name of a host: letters, digits, -, _ and dots are, or an IP address")
+    return x509.DNSName(host)
 
 
 def _loaded(pair: Pair) -> tuple[x509.Certificate, EllipticCurvePrivateKey]:

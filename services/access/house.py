@@ -21,6 +21,7 @@ from services.access.guests import EMPTY
 from services.access.sealing import Sealer
 from services.access.server_files import nkey_variable
 from services.bus.accounts import SERVICES
+from services.bus.address import address
 from services.bus.credentials import Credentials
 
 PORT: Final = 4222
@@ -60,16 +61,17 @@ class House:
         """Fills in what is missing, for servers that are reached under these names; tells what it made.
 
         `url` is where clients are told to go: the first of the hosts where there is none. What `keys.conf` knows and
-        is not here has been taken to where it is needed, and is not made again. Raises OSError, `NoKey`, `NoHouse` or
-        `NoCertificate`.
+        is not here has been taken to where it is needed, and is not made again. Raises OSError, ValueError for no
+        address, `NoKey`, `NoHouse` or `NoCertificate`.
         """
+        certificates.names(hosts)  # before anything is written
+        where = address(url or f"tls://{_bracketed(hosts[0])}:{PORT}")
         make(self.folder)
         kept = Kept()
         known = self.keys()
-        address = url or f"tls://{_bracketed(hosts[0])}:{PORT}"
         self._certify(kept, hosts)
         for user in SERVICES:
-            self._service(kept, user, address, known)
+            self._service(kept, user, where, known)
         self._callout(kept, known)
         kept.file(self.nats / "store.key", f'key: "{secrets.token_urlsafe(32)}"\n'.encode)
         for guests in GUESTS:

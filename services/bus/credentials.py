@@ -9,7 +9,8 @@ from typing import Any, Final, Self
 
 import msgspec
 
-PORT_MAX: Final = 65_535
+from services.bus.address import PORT_MAX, address
+
 _is_seed: Final = re.compile(r"SU[A-Z2-7]{56}").fullmatch
 
 
@@ -30,7 +31,9 @@ class Credentials(msgspec.Struct, frozen=True, omit_defaults=True):
     Without it a server that speaks TLS is judged by this machine's own certificates."""
 
     def __post_init__(self) -> None:
-        """Raises ValueError for a seed that is none; the message does not show it."""
+        """Raises ValueError for an address or a seed that is none; the message does not show the seed."""
+        if self.url:  # a server of one's own has none until it listens
+            address(self.url)
         if wrong := [user for user, seed in self.seeds.items() if not _is_seed(seed)]:
             raise ValueError(f"what should be the seed of {', '.join(wrong)} is none")
 

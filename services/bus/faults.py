@@ -32,10 +32,19 @@ def sentence(error: BaseException) -> str | None:
         return f"the server did not do what was asked: {error}"
     if isinstance(error, msgspec.MsgspecError):
         return f"a setting or a file cannot be read: {error}"
-    plain = (CannotServe, CredentialsUnreadable, OSError, ProcessEnded, ServerFailed)
+    if isinstance(error, OSError):
+        return of_a_file(error)
+    plain = (CannotServe, CredentialsUnreadable, ProcessEnded, ServerFailed)
     if isinstance(error, plain) or type(error) is ValueError:
         return str(error)
     return None
+
+
+def of_a_file(error: OSError) -> str:
+    """What an operating system does not do, said of the file where it is one."""
+    if error.filename is None or error.strerror is None:
+        return str(error)
+    return f"{error.filename}: {error.strerror}"
 
 
 def exit_code(error: BaseException) -> int:

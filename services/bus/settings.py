@@ -8,10 +8,15 @@ import msgspec
 
 from contracts.subjects import is_id
 from services.bus.accounts import API_PREFIX
+from services.bus.address import PORT_MAX, address
 
 PREFIX: Final = "CROUPIER_"
 SECRETS: Final = frozenset({f"{PREFIX}MASTER_KEYS"})
 """Variables that no other process may inherit."""
+
+
+_AT_MOST: Final = {"replicas": 5, "listen_port": PORT_MAX, "http_port": PORT_MAX}
+"""What these settings can be at most: a server keeps no stream on more than five."""
 
 
 class Secret:
@@ -100,6 +105,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     def __post_init__(self) -> None:
         """Raises `ValueError` for what can never work."""
+        if self.nats_url is not None:
+            address(self.nats_url)
         if not self.rooms:
             raise ValueError("a process serves one room or more")
         if wrong := [room for room in self.rooms if not is_id(room)]:
@@ -114,9 +121,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         if not is_id(self.operator):
             raise ValueError(f"an operator's name has letters, digits, - and _, 40 at most: not {self.operator!r}")
         for name in self.__struct_fields__:
-            value = getattr(self, name)
-            if isinstance(value, int) and not isinstance(value, bool) and value < 1:
-                raise ValueError(f"{name} must be 1 or more, not {value}")
+            _in_bounds(name, getattr(self, name))
 
     @property
     def credentials_file(self) -> Path:
@@ -135,6 +140,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             if text is not None:
                 given[name] = [room.strip() for room in text.split(",")] if name == "rooms" else text
         return msgspec.convert(given, cls, strict=False, dec_hook=_from_text)
+
+
+def _in_bounds(name: str, value: object) -> None:
+    """Raises ValueError for a number that can never work."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        return
+    most = _AT_MOST.get(name)
+    if value < 1 or (most is not None and value > most):
+        bounds = "1 or more" if most is None else f"from 1 to {most}"
+        raise ValueError(f"{name} must be {bounds}, not {value}")
 
 
 def _from_text(kind: type, text: str) -> object:

@@ -30,6 +30,7 @@ from services.command_line.ledger_logs import (
     ledgers_of,
     only_ledger,
 )
+from services.command_line.numbers import Whole
 from services.command_line.printing import print_grid, print_json, print_lines
 from services.command_line.refusals import CannotRead
 from services.command_line.sources import checked
@@ -71,7 +72,7 @@ def ledger(
     /,
     *,
     last: Annotated[
-        int | None, Parameter(help="So many of the latest entries; default: all.", validator=validators.Number(gte=1))
+        Whole | None, Parameter(help="So many of the latest entries; default: all.", validator=validators.Number(gte=1))
     ] = None,
     ledger: OfLedger = None,
     where: Where = NOWHERE,

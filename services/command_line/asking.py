@@ -19,7 +19,7 @@ from contracts.outcomes import Accepted, Outcome, Rejected
 from contracts.plain import Faulty, read
 from contracts.queries import PublicTable
 from services.command_line.at_the_desk import an_operator
-from services.command_line.numbers import of_tokens
+from services.command_line.numbers import Whole
 from services.command_line.printing import print_json, print_lines
 from services.command_line.refusals import CannotRead, WrongArgument
 from services.command_line.sources import REQUEST_S, table_name
@@ -44,10 +44,9 @@ class Again:
 
     id: Annotated[str | None, Parameter(help="The command's id; default: a new one.")] = None
     hand: Annotated[
-        int | None,
+        Whole | None,
         Parameter(
             help="The hand that you saw last; default: the table's hand of now.",
-            converter=of_tokens,
             validator=validators.Number(gte=0),
         ),
     ] = None

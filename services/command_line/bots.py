@@ -23,6 +23,7 @@ from services.bots.table import Plan
 from services.bus import logging
 from services.bus.settings import Settings
 from services.command_line.demo_plans import games_of
+from services.command_line.numbers import Whole
 from services.command_line.refusals import CannotRead
 from services.command_line.serve import run
 from services.rake.schedules import party
@@ -40,12 +41,12 @@ PLAYED: Final = Options(rules=RULES_VERSION, time_bank_ms=10_000, disconnect_ms=
 def bots(  # noqa: PLR0913 - each is an option of the command
     *,
     tables: str = "nlhe,plo",
-    number: Annotated[int, Parameter(name="--bots", validator=validators.Number(gte=2, lte=SEATS))] = 4,
-    hands: Annotated[int | None, Parameter(validator=validators.Number(gte=1))] = None,
-    think_ms: Annotated[int, Parameter(validator=validators.Number(gte=0))] = 300,
+    number: Annotated[Whole, Parameter(name="--bots", validator=validators.Number(gte=2, lte=SEATS))] = 4,
+    hands: Annotated[Whole | None, Parameter(validator=validators.Number(gte=1))] = None,
+    think_ms: Annotated[Whole, Parameter(validator=validators.Number(gte=0))] = 300,
     bankroll: Literal["lobby", "cashier"] = "lobby",
     room: str = "main",
-    seed: int = 1,
+    seed: Whole = 1,
     nats: str | None = None,
     credentials: Path | None = None,
     players: Path | None = None,
@@ -86,11 +87,12 @@ def bots(  # noqa: PLR0913 - each is an option of the command
         As which lobby of the house.
     """
     settings = replace(Settings.from_environment(os.environ), rooms=(room,))
+    settings = settings if nats is None else replace(settings, nats_url=nats)
     logging.configure(settings)
     folder = house or (Path(os.environ[HOUSE]) if HOUSE in os.environ and credentials is None else None)
     file = credentials or settings.credentials_file
     try:
-        entry = _entry(nats or settings.nats_url, folder, file, players, lobby)
+        entry = _entry(settings.nats_url, folder, file, players, lobby)
     except (OSError, ValueError, NoHouse) as error:
         raise CannotRead(f"bots do not come in: {error}") from error
     chosen = [_plan(game, room, number, hands, seed, think_ms, bankroll) for game in games_of(tables)]
@@ -112,8 +114,8 @@ def _plan(
     game: str,
     room: str,
     number: int,
-    hands: int | None,
-    seed: int,
+    hands: Whole | None,
+    seed: Whole,
     think_ms: int,
     bankroll: Literal["lobby", "cashier"],
 ) -> Plan:

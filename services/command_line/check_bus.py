@@ -54,13 +54,17 @@ def _running_bus() -> Iterator[Bus]:
         thread = threading.Thread(target=run, args=(_serve(settings, ready),), name="bus")
         thread.start()
         try:
-            bus, done = ready.result()
-            try:
-                yield bus
-            finally:
-                bus.loop.call_soon_threadsafe(done.set)
+            yield ready.result()[0]
         finally:
+            ready.add_done_callback(_end)  # Ctrl-C may come before there is a bus
             thread.join()
+
+
+def _end(ready: Future[tuple[Bus, asyncio.Event]]) -> None:
+    """Tells the bus that the checker is done, if it came up."""
+    if ready.exception() is None:
+        bus, done = ready.result()
+        bus.loop.call_soon_threadsafe(done.set)
 
 
 async def _serve(settings: Settings, ready: Future[tuple[Bus, asyncio.Event]]) -> None:

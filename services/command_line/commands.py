@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 
 from cyclopts import App, CycloptsError, Parameter, validators
 
-from services.command_line.numbers import of_tokens
+from services.command_line.numbers import Whole
 from services.command_line.overview import ELSEWHERE, SUMMARIES, place, there
 from services.command_line.where import NOWHERE, Where
 
@@ -17,9 +17,7 @@ WRONG: Final = 2
 INTERRUPTED: Final = 130
 
 type Json = Annotated[bool, Parameter(name="--json", negative=(), help="Print one JSON document.")]
-type Hand = Annotated[
-    int, Parameter(help="Number of the hand.", converter=of_tokens, validator=validators.Number(gte=1))
-]
+type Hand = Annotated[Whole, Parameter(help="Number of the hand.", validator=validators.Number(gte=1))]
 type Keys = Annotated[
     tuple[Path, ...], Parameter(name="--hand-keys", help="File of hand keys; may be given several times.", negative=())
 ]
@@ -60,7 +58,7 @@ def hands(
     table: str,
     /,
     *,
-    last: Annotated[int, Parameter(help="So many of the latest hands.", validator=validators.Number(gte=1))] = 20,
+    last: Annotated[Whole, Parameter(help="So many of the latest hands.", validator=validators.Number(gte=1))] = 20,
     player: Annotated[str | None, Parameter(help="Those of this player, as the player sees them.")] = None,
     full: Annotated[bool, Parameter(help="With --player: the parts of all players.", negative=())] = False,
     hand_keys: Keys = (),
@@ -86,7 +84,7 @@ def replay(
     hand: Hand,
     /,
     *,
-    at: Annotated[int | None, Parameter(help="Show the state after this commit instead.")] = None,
+    at: Annotated[Whole | None, Parameter(help="Show the state after this commit instead.")] = None,
     hand_keys: Keys = (),
     where: Where = NOWHERE,
     json: Json = False,
@@ -118,7 +116,7 @@ def refusals(
     table: str,
     /,
     *,
-    last: Annotated[int, Parameter(help="So many of the latest ones.", validator=validators.Number(gte=1))] = 20,
+    last: Annotated[Whole, Parameter(help="So many of the latest ones.", validator=validators.Number(gte=1))] = 20,
     where: Where = NOWHERE,
     json: Json = False,
 ) -> int:
@@ -147,16 +145,18 @@ def verify(
     something differs, 2 if something cannot be read, 3 if the log is sound but this release does not know the rules of
     some hands, or a ledger follows from a table's log that cannot be read.
     """
-    from services.command_line import ledger_logs, ledger_proving, proving, sources
+    from services.command_line import ledger_logs, ledger_proving, proving, refusals, sources
 
     name = sources.table_name(table) if table is not None else None
-    if file is not None and ledger_logs.is_of_a_ledger(file):
-        return ledger_proving.verify_file(where.room, file, heads=head, json=json)
-    if ledger is not None and file is None:
-        return _run(ledger_proving.verify_live(where, ledger, heads=head, json=json))
+    if ledger is not None and (name is not None or hand_keys):
+        raise refusals.WrongArgument("--ledger has a ledger verified instead of tables: TABLE and --hand-keys are none")
     if file is not None:
         sources.checked(where)
+        if ledger_logs.is_meant(file, table=name is not None or bool(hand_keys), ledger=ledger):
+            return ledger_proving.verify_file(where.room, file, heads=head, json=json)
         return proving.verify_file(where.room, file, name, hand, heads=head, key_files=hand_keys, json=json)
+    if ledger is not None:
+        return _run(ledger_proving.verify_live(where, ledger, heads=head, json=json))
     return _run(proving.verify_live(where, name, hand, heads=head, key_files=hand_keys, json=json))
 
 
@@ -213,7 +213,7 @@ def _say(error: Exception) -> int:
     from msgspec import ValidationError
 
     from services.bus.credentials import CredentialsUnreadable
-    from services.bus.faults import CannotServe
+    from services.bus.faults import CannotServe, of_a_file
     from services.bus.log import Unavailable
     from services.bus.reader import NotFound
     from services.bus.reading import Unreadable
@@ -227,5 +227,5 @@ def _say(error: Exception) -> int:
         error = CannotRead(f"the log cannot be read now: {error}")
     if not isinstance(error, known) and type(error) is not ValueError:
         raise error
-    print(f"croupier: {error}", file=sys.stderr)
+    print(f"croupier: {of_a_file(error) if isinstance(error, OSError) else error}", file=sys.stderr)
     return WRONG

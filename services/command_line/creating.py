@@ -7,6 +7,7 @@ import msgspec
 from cyclopts import Parameter
 
 from services.bus.streams import NAMES
+from services.command_line.numbers import Whole
 from services.command_line.serve import cannot_serve, make_streams, run_or_say, settings_of
 
 
@@ -14,7 +15,7 @@ def streams(
     *,
     nats: str | None = None,
     credentials: Path | None = None,
-    replicas: int | None = None,
+    replicas: Whole | None = None,
     new_log: Annotated[bool, Parameter(negative=())] = False,
     over: Annotated[tuple[str, ...], Parameter(negative=())] = (),
 ) -> int:

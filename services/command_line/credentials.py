@@ -26,6 +26,7 @@ from services.access.guests import Guest
 from services.access.house import House, NoHouse
 from services.access.nkeys import NoKey
 from services.access.tokens import unproven
+from services.bus.accounts import SERVICES
 from services.command_line.printing import print_lines
 from services.command_line.refusals import CannotRead, WrongArgument
 from services.dealer.key_file import only, written
@@ -91,6 +92,8 @@ def player(
 ) -> int:
     """Make a credential of a player: a file in NATS' own format, which only this player may have."""
     who = _named(name)
+    if round(days * issuing.DAY_S) < 1:
+        raise WrongArgument(f"--days {days:g} ends at once: a second, 0.00002, is the least")
     with _said():
         made = issuing.issue(House(house), who, days)
         if to is not None:
@@ -225,6 +228,8 @@ def issuer(
 
 def _admit(kind: Guest, name: str, house: Path, *, reads_logs: bool = False) -> int:
     who = _named(name)
+    if who in SERVICES:
+        raise WrongArgument(f"{who} is a service of every house: any name but {', '.join(SERVICES)} is accepted")
     with _said():
         made = admitting.admit(House(house), kind, who, reads_log=reads_logs)
     print_lines([*_listed(made), *([f"{who} comes in as {kind}: {RELOAD}"] if made else [])])

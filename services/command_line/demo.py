@@ -20,6 +20,7 @@ from services.bus import logging
 from services.bus.settings import Settings
 from services.command_line.demo_plans import LEDGER, ROOM, games_of, plans
 from services.command_line.demo_report import Summary, report
+from services.command_line.numbers import Whole
 from services.command_line.proof import replay_log
 from services.command_line.serve import SERVICES, room
 
@@ -32,9 +33,9 @@ CASHES_OUT: Final = "bot1"
 
 def demo(
     *,
-    hands: int = HANDS,
+    hands: Whole = HANDS,
     tables: str = ",".join(SHOWN),
-    seed: int = 1,
+    seed: Whole = 1,
     data: Path | None = None,
     json: bool = False,
 ) -> int:

@@ -95,6 +95,7 @@ def _changed(file: Path, change: Callable[[MasterKeys], MasterKeys]) -> MasterKe
 
     Raises `CannotRead` or `WrongArgument`.
     """
+    _read(file)
     real = file.resolve()  # a link stays one
     draft = real.with_name(f"{real.name}.new")
     try:
@@ -107,7 +108,7 @@ def _changed(file: Path, change: Callable[[MasterKeys], MasterKeys]) -> MasterKe
         raise CannotRead(f"{draft} cannot be written: {error.strerror}") from None
     try:
         with os.fdopen(handle, "wb") as new_file:
-            masters = _read(file)  # after the draft is there: nobody else changes it meanwhile
+            masters = _read(file)  # again, after the draft is there: nobody else changes it meanwhile
             try:
                 changed = change(masters)
             except NoMasterKeys as error:

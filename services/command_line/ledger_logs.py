@@ -155,13 +155,22 @@ def _once[K](held: dict[K, Path], key: K, path: Path) -> None:
     held[key] = path
 
 
-def is_of_a_ledger(path: Path) -> bool:
-    """Whether an exported log is a ledger's; of what cannot be read whoever reads it tells more."""
+def is_meant(path: Path, *, table: bool, ledger: str | None) -> bool:
+    """Whether an exported log is a ledger's, and not a `table`'s; of what cannot be read whoever reads it tells more.
+
+    Raises `WrongArgument` where something else was named than what is in the file.
+    """
     try:
         with path.open("rb") as file:
-            return bool(decode_by(_owners, file.readline()).ledger)
+            found = decode_by(_owners, file.readline())
     except (OSError, msgspec.MsgspecError):
         return False
+    if ledger is not None and ledger_name(ledger) != found.ledger:
+        is_of = found.ledger or f"table {found.table}"
+        raise WrongArgument(f"{path} is not the log of ledger {ledger}, but of {is_of}")
+    if table and found.ledger:
+        raise WrongArgument(f"{path} is the log of ledger {found.ledger}: it has no TABLE, HAND or --hand-keys")
+    return bool(found.ledger)
 
 
 def ledger_lines(path: Path) -> Iterator[Message]:

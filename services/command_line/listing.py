@@ -59,6 +59,9 @@ async def tables(where: Where, *, json: bool) -> int:
     if json:
         print_json(lines)
         return 0
+    if not lines:
+        print(f"there is no table in room {where.room}")
+        return 0
     print_grid(
         ("Table", "Game", "Status", "Players", "Hands", "Commit", "Last commit at (UTC)"),
         [

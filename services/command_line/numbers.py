@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-from cyclopts import Token
+from cyclopts import Parameter, Token
 
 DIGITS_MAX: Final = 40
 _WHOLE: Final = re.compile(rf"[+-]?[0-9]{{1,{DIGITS_MAX}}}")
@@ -21,3 +21,7 @@ def of_tokens(_: Any, tokens: Sequence[Token]) -> int:  # noqa: ANN401 - as cycl
     if number is None:
         raise ValueError(f"{tokens[0].value!r} is not accepted; a whole number is")
     return number
+
+
+type Whole = Annotated[int, Parameter(converter=of_tokens)]
+"""A whole number that is an option or an argument of a command."""

@@ -135,6 +135,8 @@ async def _add_tables(raked: Raked, days: Days, where: Where, names: set[Id]) ->
         missing = sorted(names.difference(there))
         if missing:
             raise CannotRead(f"there is no table {', '.join(missing)} in room {where.room}")
+        if not there:
+            raise CannotRead(f"there is no table in room {where.room}: no rake was added up")
         for table in sorted(names or there):
             start = await _start(room.log, where.room, table, days)
             reading = Reading(TABLES, start.state.copy())
@@ -177,6 +179,8 @@ def _add_files(raked: Raked, room: Id, paths: tuple[Path, ...], names: set[Id]) 
             if first <= high and low <= reading.state.n:
                 raise WrongArgument(f"{other} and {path} both hold commits of table {table}: give each once")
         held[table].append((first, reading.state.n, path))
+    if missing := sorted(names.difference(held)):
+        raise CannotRead(f"none of the files is the log of table {', '.join(missing)}")
 
 
 def _anchor(room: Id, path: Path) -> Table:

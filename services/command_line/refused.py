@@ -9,6 +9,7 @@ from contracts import subjects
 from contracts.codec import decode
 from contracts.data import Id
 from contracts.outcomes import Refusal
+from services.bus.reader import NotFound
 from services.bus.refused import kept
 from services.command_line.printing import print_json, print_lines
 from services.command_line.sources import opened
@@ -22,6 +23,8 @@ async def refusals(where: Where, table: Id, *, last: int, json: bool) -> int:
         found: deque[bytes] = deque(maxlen=last)
         async for data in kept(room.client, room.settings, where.room, table):
             found.append(data)
+        if not found and table not in await room.log.tables(where.room):
+            raise NotFound(f"there is no table {table} in room {where.room}, and no refused command of it is kept")
     if json:
         print_json([msgspec.Raw(data) for data in found])
     elif found:

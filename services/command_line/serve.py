@@ -24,6 +24,7 @@ from services.bus.server import FREE_PORT, USUAL_PORT, EmbeddedServer
 from services.bus.server_health import health
 from services.bus.settings import Settings
 from services.bus.streams import ensure
+from services.command_line.numbers import Whole
 
 logger: Final = structlog.get_logger(__name__)
 
@@ -34,6 +35,11 @@ DEPLOYED: Final = ("doorman",)
 DEPLOY_PREFIX: Final = "$JS.API"
 KEYS_NAME: Final = "master-keys.json"
 """The dealer makes it when it first serves, and not before the log is there."""
+
+_OF_ONES_OWN: Final = (
+    "--port, --lazy-sync and --new-log are of a server of one's own, and there is none beside another one's address; "
+    "`croupier streams --new-log` begins a new log there"
+)
 
 type Build = Callable[[Process], Service]
 
@@ -126,11 +132,11 @@ def serve(  # noqa: PLR0913 - each is an option of the command
     nats: str | None = None,
     credentials: Path | None = None,
     data: Path | None = None,
-    port: int | None = None,
+    port: Whole | None = None,
     rooms: str | None = None,
     lazy_sync: bool = False,
     nudges: bool = True,
-    http: int | None = None,
+    http: Whole | None = None,
     new_log: bool = False,
 ) -> int:
     """Runs services (table, dealer, rake, settlement, cashier, views, replay, or all; doorman) until SIGTERM.
@@ -173,6 +179,8 @@ def serve(  # noqa: PLR0913 - each is an option of the command
         settings = settings_of(given)
     except (ValueError, msgspec.ValidationError) as error:
         return cannot_serve(error)
+    if settings.nats_url is not None and (port is not None or lazy_sync or new_log):
+        return cannot_serve(ValueError(_OF_ONES_OWN))
     return run_or_say(serve_until_stopped(settings, services, new_log=new_log))
 
 

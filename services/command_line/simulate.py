@@ -14,14 +14,15 @@ from cyclopts import Parameter, validators
 if TYPE_CHECKING:
     from tests.simulation.simulate import Result
 
+from services.command_line.numbers import Whole
 from services.command_line.refusals import WrongArgument
 
-type AtLeastOne = Annotated[int, Parameter(validator=validators.Number(gte=1))]
+type AtLeastOne = Annotated[Whole, Parameter(validator=validators.Number(gte=1))]
 
 
 def simulate(
     *,
-    seed: int = 0,
+    seed: Whole = 0,
     seeds: AtLeastOne = 1,
     hands: AtLeastOne = 5,
     faults: str = "",

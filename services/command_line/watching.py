@@ -15,6 +15,7 @@ from services.bus import reader
 from services.bus.aggregates import TABLES
 from services.bus.log import Log, Stored, Unavailable
 from services.bus.reading import Reading, TableReading
+from services.command_line.numbers import Whole
 from services.command_line.sources import opened, table_name
 from services.command_line.where import NOWHERE, Where
 from services.replay.narration import told
@@ -28,7 +29,7 @@ def watch(
     /,
     *,
     hands: Annotated[
-        int | None,
+        Whole | None,
         Parameter(help="End when so many hands have ended; default: never.", validator=validators.Number(gte=1)),
     ] = None,
     where: Where = NOWHERE,

@@ -14,7 +14,7 @@ from services.accounting.ledger_verification import LedgerVerification
 from services.accounting.reconciliation import Reconciled
 from services.bus.reading import Unreadable
 from services.command_line import accounting, ledger_proving
-from services.command_line.ledger_logs import exported, is_of_a_ledger, ledger_lines
+from services.command_line.ledger_logs import exported, is_meant, ledger_lines
 from services.command_line.refusals import CannotRead, WrongArgument
 from tests.fuzz import exports, paying
 from tests.fuzz.chains import chained
@@ -95,7 +95,7 @@ def _is_whole(found: Reconciled) -> None:
 
 def _verified(files: Files, path: Path) -> None:
     """The ledger alone, as a file; and with the tables' commits, as in a house. A file of a table is for `files`."""
-    if not is_of_a_ledger(path):
+    if not is_meant(path, table=False, ledger=None):
         return
     try:
         code = ledger_proving.verify_file(ROOM, path, heads=(), json=False)
