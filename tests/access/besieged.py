@@ -225,12 +225,12 @@ class Besieged:
             assert json.loads(answer.data)["player"] == "P8"
 
 
-async def answer_to(client: Client, subject: str) -> Msg:
-    """The answer to a question, which is asked again as clients do: a process that stood still answers nothing."""
+async def answer_to(client: Client, subject: str, body: bytes = b"{}") -> Msg:
+    """The answer to what is asked again, as clients do: a process that stood still answers nothing."""
     async with asyncio.timeout(ANSWER_S):
         while True:
             with contextlib.suppress(nats.errors.TimeoutError):
-                return await client.request(subject, b"{}", timeout=1)
+                return await client.request(subject, body, timeout=1)
 
 
 def _changes(before: dict[str, str], after: dict[str, str]) -> list[str]:

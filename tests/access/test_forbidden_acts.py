@@ -5,7 +5,10 @@ import json
 from typing import Final
 
 import pytest
+from nats.aio.msg import Msg
 
+from contracts.codec import encode
+from contracts.commands import SitOut
 from services.bus.accounts import CONNECTIONS, DISCONNECT, USERS
 from tests.access.acts import ASKED, FORGED, HEARD, JETSTREAM, body_of, hears, may
 from tests.access.besieged import (
@@ -19,6 +22,7 @@ from tests.access.besieged import (
     TABLE,
     Besieged,
     Role,
+    answer_to,
     victims,
 )
 from tests.processes.playing import ROOM
@@ -28,6 +32,8 @@ pytestmark = [pytest.mark.server, pytest.mark.xdist_group("access")]
 ACTS: Final = {"JetStream's API": JETSTREAM, "what others say": FORGED, "in another's name": ASKED}
 OF_THE_SERVER: Final = ("$JS.API.", "$JS.ACK.", "$JS.FC.", "_GR_.", "_R_.", "$SYS.REQ.")
 """Here the server itself listens in every account, and does nothing for one that has no streams and is not its own."""
+COMMAND: Final = f"command.{ROOM}.unopened.player.P8"
+"""A command to a table that is not there is answered like any other, and nothing is kept of it."""
 
 
 def acts(role: Role, kind: str) -> list[str]:
@@ -69,10 +75,6 @@ async def test_a_service_finds_nobody_beyond_its_part(besieged: Besieged, role: 
     assert others.seen == []
 
 
-def _fine(subject: str) -> tuple[str, ...]:
-    return (NOBODY, ERROR, SILENCE) if subject.startswith(OF_THE_SERVER) else (NOBODY,)
-
-
 @pytest.mark.parametrize("queue", ["", "table", "dealer"], ids=["alone", "as the tables", "as the dealers"])
 @pytest.mark.parametrize("role", GUESTS)
 async def test_a_guest_is_told_at_once_of_what_it_may_not_hear(besieged: Besieged, role: Role, queue: str) -> None:
@@ -101,6 +103,7 @@ async def traffic(besieged: Besieged) -> None:
         besieged.attacker("operator", "bob") as operator,
     ):
         for asker, subject in (
+            (player, COMMAND),
             (player, f"query.cards.{ROOM}.{TABLE}.player.P8"),
             (player, f"query.hands.{ROOM}.{TABLE}.player.P8"),
             (player, f"query.table.{ROOM}.{TABLE}.player.P8"),
@@ -154,22 +157,22 @@ async def test_a_service_hears_nothing_that_is_not_for_its_account(besieged: Bes
 
 @pytest.mark.parametrize("role", [role for role in SERVICES if role != "table"])
 async def test_no_other_service_takes_commands_away(besieged: Besieged, role: Role) -> None:
-    """In the queue group of the tables, of which the server would pick one."""
+    """In no queue group: of those who listen in one, the server picks one."""
     async with besieged.unharmed(), besieged.attacker(role) as thief:
-        heard: list[str] = []
+        heard: set[str] = set()
 
-        async def take(message: object) -> None:
-            heard.append(str(getattr(message, "subject", "")))
+        async def take(message: Msg) -> None:
+            heard.add(message.subject)
 
-        for subject in ("command.>", "command.*.*.player.*", "*.*.*.player.*"):
-            await thief.client.subscribe(subject, "table", cb=take)
+        for queue in ("", *SERVICES):
+            for subject in ("command.>", "command.*.*.player.*", "*.*.*.player.*"):
+                await thief.client.subscribe(subject, queue, cb=take)
         await thief.settled()
         async with besieged.attacker("player", "P8") as player:
-            for number in range(8):
-                body = json.dumps({"type": "act", "id": f"{role}-{number}", "hand": 1, "turn": 1, "action": "fold"})
-                answer = await player.client.request(f"query.table.{ROOM}.{TABLE}.player.P8", body.encode(), timeout=5)
-                assert answer.data
-        assert [subject for subject in heard if subject.startswith("command.")] == []
+            answers = [await answer_to(player.client, COMMAND, encode(SitOut(id=f"{role}-{n}"))) for n in range(8)]
+        await thief.settled()
+    assert [json.loads(answer.data)["code"] for answer in answers] == ["unknown_table"] * 8
+    assert COMMAND not in heard
 
 
 @pytest.mark.parametrize("role", SERVICES)
