@@ -196,4 +196,5 @@ async def test_nobody_asks_the_doorman_but_the_server(besieged: Besieged) -> Non
             await service.settled()
             client = await besieged.deployed.player("P9", inbox_prefix=inbox_prefix("P9"))
             await client.close()
+            await service.settled()
     assert heard == []

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
@@ -53,11 +54,9 @@ def file(folder: Path, creds: Creds) -> Path:
 
 
 async def refused(house: DeployedHouse, creds: Path, **options: Any) -> None:
-    """Fails unless the server refuses somebody, within a second."""
-    began = time.monotonic()
+    """Fails unless the server refuses somebody: who hears nothing gives up, with another error."""
     with pytest.raises(Error, match="Authorization Violation"):
         await house.player("P7", creds, **options)
-    assert time.monotonic() - began < 2  # a second, on a machine that does other things too
 
 
 async def served(house: DeployedHouse, user: str) -> Client:
@@ -180,9 +179,11 @@ async def test_a_player_stays_connected_while_no_doorman_is_there(house: Deploye
 
 
 async def test_doormen_share_the_work_and_stand_in_for_each_other(house: DeployedHouse) -> None:
+    """Each of them alone, too: first the one goes, and then the one that came in its place is all there is."""
     creds = house.credential("P7")
-    async with house.serving("doorman"):
+    async with AsyncExitStack() as second:
         async with house.serving("doorman"):
+            await second.enter_async_context(house.serving("doorman"))
             for _ in range(8):
                 await (await house.player("P7", creds)).close()
         for _ in range(4):
