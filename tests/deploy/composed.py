@@ -26,6 +26,7 @@ class Composed:
 
     def __init__(self, project: str, environment: dict[str, str], options: Sequence[str] = ()) -> None:
         self.project = project
+        self.port = environment.get("CROUPIER_PORT", "4222")
         self._environment = {**os.environ, "COMPOSE_PROJECT_NAME": project, "COMPOSE_ANSI": "never", **environment}
         self._options = options
 

@@ -2,13 +2,20 @@
 
 import json
 import re
+import ssl
 import subprocess
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Final
 
+import nats
+import nats.errors
 import pytest
 
+from services.access.creds import Creds
+from services.access.house import House
+from services.access.issuing import issue
 from services.bus.accounts import SERVICES
 from tests.deploy.composed import Composed, composed
 
@@ -20,6 +27,7 @@ pytestmark = [
     pytest.mark.xdist_group("compose"),  # one room at a time is enough for a small machine
 ]
 
+HOST: Final = "localhost"
 TABLE: Final = "nlhe"
 BOTS: Final = {"CROUPIER_TABLES": TABLE, "CROUPIER_THINK_MS": "50"}
 PLAY_S_MAX: Final = 240
@@ -109,10 +117,35 @@ def test_a_dispute_is_settled_from_a_container(room: Composed) -> None:
     assert json.loads(_answered(room, "export", TABLE).splitlines()[0])["n"] == 1
 
 
-def test_players_come_in_with_a_credential_of_the_house_and_nobody_else(room: Composed) -> None:
-    """The bots each have one; a port that answers everybody would be none of ours."""
-    said = room.run("logs", "doorman").stdout
-    assert "player_let_in" in said
+async def _comes_in(room: Composed, certificate: Path, creds: Creds | None) -> None:
+    """Connects as a player does, and asks the server for a word."""
+    proof: dict[str, Any] = {}
+    if creds is not None:
+        file = certificate.with_name("shown.creds")
+        file.write_text(creds.written())
+        proof = {"user_credentials": str(file), "token": creds.token}
+    context = ssl.create_default_context(cafile=str(certificate))
+    client = await nats.connect(
+        f"tls://{HOST}:{room.port}", tls=context, tls_handshake_first=True, allow_reconnect=False, **proof
+    )
+    await client.flush()
+    await client.close()
+
+
+async def test_players_come_in_with_a_credential_of_the_house_and_nobody_else(room: Composed, tmp_path: Path) -> None:
+    """Over the port that is open outside: a house of the same names, one that was altered, and none, are refused."""
+    stranger = House(tmp_path / "stranger")
+    stranger.make([HOST])
+    certificate = tmp_path / "ca.pem"
+    certificate.write_text(room.done("run", "--rm", "-T", "--entrypoint", "cat", "keeper", "/house/ca/ca.pem"))
+    written = room.done(
+        "run", "--rm", "-T", "keeper", "credentials", "player", "P7", "--house", "/house", "--days", "1"
+    )
+    ours, theirs = Creds.read(written), issue(stranger, "P7", 1)
+    for refused in (theirs, Creds(ours.token, theirs.seed), None):
+        with pytest.raises(nats.errors.Error, match="Authorization Violation"):
+            await _comes_in(room, certificate, refused)
+    await _comes_in(room, certificate, ours)
 
 
 def test_no_secret_of_the_house_is_logged_or_told_by_the_engine(room: Composed) -> None:
@@ -136,6 +169,7 @@ def test_everything_stops_when_it_is_told_to(room: Composed) -> None:
     for service in ("bots", "table", "dealer", "rake", "settlement", "cashier", "views", "replay", "doorman", "nats"):
         states = [room.inspected(container)["State"] for container in room.containers(service)]
         ended |= {f"{service} {number}": state["ExitCode"] for number, state in enumerate(states)}
+    assert len(ended) == 12
     assert {name: code for name, code in ended.items() if code != 0} == {}
 
 

@@ -75,3 +75,5 @@ def test_profiles_services_and_files_of_the_chapter_exist(line: str) -> None:
             assert value.partition("=")[0] in COMPOSE["services"]
         if option == "--env-file":
             assert (HOUSE / value).is_file()
+        if option == "exec":
+            assert value in COMPOSE["services"]
