@@ -166,7 +166,10 @@ class VoidHand(Command, tag="void_hand", frozen=True, kw_only=True):
 
 
 class RemovePlayer(Command, tag="remove_player", frozen=True, kw_only=True):
-    """Has a player leave, in mid-hand as one who leaves it (R120). From: operator, cashier."""
+    """Has a player leave, in mid-hand as one who leaves it (R120), give up a seat that is kept, and wait for none.
+
+    From: operator, cashier.
+    """
 
     player: Id
     reason: Reason

@@ -17,6 +17,7 @@ from contracts.events.seats import (
     TopUpQueued,
     TopUpReleased,
     TopUpRequested,
+    WaitingListChanged,
 )
 from contracts.events.state import Reservation, SeatRecord
 from contracts.events.table import (
@@ -109,6 +110,10 @@ class Stand:
         assert seat is not None
         kept = Reservation(seat=seat, player=player, number=self.n, expires=self.at + LASTING, buy_in=buy_in)
         return self.append(SeatReserved(reservation=kept)).n
+
+    def wait(self, *players: str) -> None:
+        """These stand in the waiting list."""
+        self.append(WaitingListChanged(players=players))
 
     def confirm(self, command: ConfirmRequest) -> bool:
         """What the table does about an answer; False: no such request is open."""

@@ -20,7 +20,17 @@ from contracts.account_commands import (
 )
 from contracts.accounts import player_account
 from contracts.codec import decode, decode_outcome, encode
-from contracts.commands import AnyCommand, CloseTable, LeaveTable, OpenTable, PauseTable, TakeSeat, TopUp
+from contracts.commands import (
+    AnyCommand,
+    CloseTable,
+    JoinWaitingList,
+    LeaveTable,
+    OpenTable,
+    PauseTable,
+    ReserveSeat,
+    TakeSeat,
+    TopUp,
+)
 from contracts.ledger import HOUSE
 from contracts.outcomes import Accepted, Outcome, Rejected
 from contracts.queries import AccountQuery, AccountState, PublicTable
@@ -115,6 +125,23 @@ async def test_who_is_frozen_leaves_every_table(tmp_path: Path) -> None:
         assert isinstance(await wallet.table(TakeSeat, player="ann", buy_in=2_000), Accepted)
         await wallet.seated(lambda seen: seen.seats == () and seen.n >= 6)
         assert await wallet.balance("player.ann") == 5_000
+
+
+async def test_who_is_frozen_has_no_seat_kept_and_waits_for_none(tmp_path: Path) -> None:
+    """Neither when the account is frozen nor when the player comes again; all that was paid is in the account."""
+    async with a_room(tmp_path) as room:
+        wallet, operator = Wallet(room, await room.caller("lobby")), await room.caller("operator", "operator")
+        await wallet.holds("ann", 5_000)
+        await wallet.table(OpenTable, config=CASH)
+        await wallet.table(ReserveSeat, player="ann")
+        await wallet.table(JoinWaitingList, player="bob")  # has a seat kept at once, and keeps it
+        await wallet.seated(lambda seen: [each.player for each in seen.reservations] == ["ann", "bob"])
+        assert isinstance(await Wallet(room, operator).account(FreezeAccount, player="ann", reason="stolen"), Accepted)
+        await wallet.seated(lambda seen: [each.player for each in seen.reservations] == ["bob"])
+        assert isinstance(await wallet.table(JoinWaitingList, player="ann"), Accepted)
+        await wallet.seated(lambda seen: [each.player for each in seen.reservations] == ["bob"] and not seen.waiting)
+        assert [await wallet.balance(each) for each in ("player.ann", f"table.{ROOM}.T1")] == [5_000, 0]
+        assert await room.faults("T1") == []
 
 
 async def test_what_waits_while_the_cashier_is_away_is_seen_to_when_it_is_back(tmp_path: Path) -> None:

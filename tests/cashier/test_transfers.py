@@ -324,6 +324,45 @@ def test_a_frozen_player_is_removed_from_every_table_until_gone() -> None:
     kept.ask(UnfreezeAccount(id="u1", made=START, player="alice", reason="x"), "operator")
 
 
+def test_who_is_frozen_has_no_seat_kept_and_waits_for_none() -> None:
+    """The issue's item 4: also where the player does not sit yet, and as often as the player comes back."""
+    kept, stand = rich("alice", "bob", "carol"), Stand()
+    stand.reserve("alice", 0)
+    stand.reserve("bob", 0)
+    stand.wait("bob", "carol")
+    for player in ("alice", "carol"):
+        kept.ask(FreezeAccount(id=f"f-{player}", made=START, player=player, reason="x"), "operator")
+    reason = "The account in real-USD is frozen."
+    assert removals(kept.ledger, stand.table) == (
+        RemovePlayer(id="kept.2.0", player="alice", reason=reason),
+        RemovePlayer(id="waits.carol.4", player="carol", reason=reason),
+    )
+    stand.expire(SEAT)
+    stand.wait("bob")
+    assert removals(kept.ledger, stand.table) == ()
+    stand.wait("bob", "carol")
+    assert [removal.id for removal in removals(kept.ledger, stand.table)] == ["waits.carol.7"]
+
+
+def test_who_is_frozen_before_the_chips_are_at_the_table_gets_them_back_and_no_seat() -> None:
+    """A request that is paid ends by the removal and not by its answer; one that is not paid by its answer alone."""
+    kept, stand = rich("alice", "bob"), Stand()
+    stand.reserve("alice", 50)
+    pay(kept, stand)
+    stand.reserve("bob", 50)
+    for player in ("alice", "bob"):
+        kept.ask(FreezeAccount(id=f"f-{player}", made=START, player=player, reason="x"), "operator")
+    assert [removal.player for removal in removals(kept.ledger, stand.table)] == ["alice"]
+    assert confirmations(kept.ledger, stand.table) == ()
+    stand.expire(SEAT)
+    pay(kept, stand)
+    assert removals(kept.ledger, stand.table) == ()
+    assert [(each.request, each.paid) for each in confirmations(kept.ledger, stand.table)] == [(3, False)]
+    tell(kept, stand)
+    pay(kept, stand)
+    assert balances(kept) == balances(rich("alice", "bob"))
+
+
 def test_a_lobbys_table_is_none_of_the_cashiers() -> None:
     """With `bankroll="lobby"` whoever seats a player has taken the money already."""
     kept, stand = rich("alice"), Stand(config=msgspec.structs.replace(CONFIG, bankroll="lobby"))

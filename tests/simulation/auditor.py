@@ -342,9 +342,11 @@ class Auditor:
             yield f"the ledger has seen {table.id} to commit {known.position}, and chips were moved by {table.moved}"
         if known.answers or open_requests(table):
             yield f"{table.id} still waits for {sorted(open_requests(table))}, and {known.answers} are not settled"
-        for record in table.seats.values():
-            if ledger.players.get(record.player, False):
-                yield f"{record.player} sits at {table.id} with an account that is frozen"
+        seated = [record.player for record in table.seats.values()]
+        kept = [reservation.player for reservation in table.reservations.values()]
+        for player in (*seated, *kept, *table.waiting):
+            if ledger.players.get(player, False):
+                yield f"{player} sits at {table.id}, has a seat kept or waits, with an account that is frozen"
 
 
 def _source(entry: LedgerEvent) -> Source | None:

@@ -30,6 +30,7 @@ from tests.simulation.planted_cashier import (
     UNFORGETTING,
     ConfirmsTooEarly,
     CreditsRakeAtOnce,
+    FreezesSeatsAlone,
     KeepsWhatWasPaid,
     PaysAgain,
     ReturnsByTheClock,
@@ -308,6 +309,7 @@ PLANTED: Final[dict[str, Planted]] = {
     "refunds and seats": Planted(Build(till=ReturnsByTheClock), "follow from tables"),
     "skips a table's commit": Planted(Build(till=SkipsCommits), "follow from tables"),
     "credits rake before the hand has ended": Planted(Build(till=CreditsRakeAtOnce), "follow from tables"),
+    "freezes seats alone": Planted(Build(till=FreezesSeatsAlone), "with an account that is frozen"),
     "remembers an answer past its settlement": Planted(Build(ledgers=UNFORGETTING), "to commit"),
     "a cancelled hand mixes up stacks": Planted(Build(rules=rules_with(swapped_stacks)), "the cancelled hand leaves"),
     "a time bank is used twice": Planted(

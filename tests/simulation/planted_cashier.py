@@ -6,6 +6,7 @@ import msgspec
 
 from contracts.accounts import player_account, table_account
 from contracts.codec import encode
+from contracts.commands import AnyCommand, RemovePlayer
 from contracts.commit import Commit
 from contracts.data import Instant
 from contracts.events.cashier import (
@@ -17,7 +18,7 @@ from contracts.events.cashier import (
 )
 from contracts.ledger import LedgerCommit
 from contracts.subjects import command
-from services.aggregate.ledger import Before, Ledger, TableLedger
+from services.aggregate.ledger import Before, Ledger, TableKey, TableLedger
 from services.aggregate.ledger_evolve import evolve
 from services.aggregate.ledger_fold import fold
 from services.bus.aggregates import LEDGERS
@@ -140,6 +141,15 @@ class CreditsRakeAtOnce(Till):
                 postings = moved(ledger, table_account(*key), RAKE, rake.total)
                 return (RakeCredited(source=source, hand=table.hands, postings=postings),)
         return ()
+
+
+class FreezesSeatsAlone(Till):
+    """Who has a frozen account and does not sit yet keeps what is kept, and waits on."""
+
+    def _messages(self, key: TableKey) -> tuple[AnyCommand, ...]:
+        seated = {record.player for record in self.tables.replicas[key].state.seats.values()}
+        messages = super()._messages(key)
+        return tuple(each for each in messages if not isinstance(each, RemovePlayer) or each.player in seated)
 
 
 def _unforgetting(ledger: Ledger, commit: LedgerCommit, data: bytes) -> Before:
