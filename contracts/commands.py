@@ -176,7 +176,10 @@ class RemovePlayer(Command, tag="remove_player", frozen=True, kw_only=True):
 
 
 class AdjustStack(Command, tag="adjust_stack", frozen=True, kw_only=True):
-    """Corrects a stack between hands by `amount`, from or to the suspense account (R124). From: operator."""
+    """Corrects a stack between hands by `amount`, from or to the suspense account (R124). From: operator.
+
+    The `reference` is kept with the command; another adjustment may have the same.
+    """
 
     player: Id
     amount: SignedChips

@@ -173,6 +173,16 @@ def test_rules_that_were_raised_in_a_hand_are_not_lowered_in_it_again() -> None:
     assert refused(game, "operator", "O1", change(OPEN))[0] == "malformed"
 
 
+def test_the_reference_of_an_adjustment_is_kept_and_compared_with_nothing() -> None:
+    """deploy/RUNBOOK.md, A correction: the id alone tells that an adjustment was made already."""
+    game = opened(OPEN).sit(1, 5000)
+    first = AdjustStack(id="a", player="P1", amount=50, reason=WHY, reference="case-17")
+    assert does(game, "operator", "O1", first)
+    assert does(game, "operator", "O1", replace(first, id="b")) == (
+        StackAdjusted(seat=1, player="P1", amount=50, stack=5100),
+    )
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
