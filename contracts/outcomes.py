@@ -15,7 +15,11 @@ class Accepted(Message, tag="accepted", frozen=True):
 
 
 class Rejected(Message, tag="rejected", frozen=True):
-    """The command changed nothing; decided at commit `n`, whose SHA-256 is `head`. A refusal is final."""
+    """The command changed nothing; decided at commit `n`, whose SHA-256 is `head`.
+
+    Those bytes are sent again after `busy` alone: where nothing in the log keeps a refusal, a player's, they may be
+    accepted once the table has changed.
+    """
 
     code: Code
     message: str

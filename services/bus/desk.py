@@ -49,7 +49,7 @@ type Publish = Callable[[str, bytes], None]
 
 
 class StoodStill(Exception):
-    """The process stood still with a command in hand: others may have refused it meanwhile, and a refusal is final."""
+    """The process stood still with a command in hand: others may have refused it meanwhile, and told its sender so."""
 
 
 class Desk[S: State, C: Chained, E: Event, K: Caused]:

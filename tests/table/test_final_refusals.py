@@ -36,7 +36,7 @@ from services.table.hands import DEPARTURES_MAX, restate
 from services.table.refusals import refused_events
 from services.table.remembered import KNOWN_MAX, MEMORY, lasting_max
 from services.table.waiting_list import WAITING_MAX
-from tests.table.stories import NOON, Game, config, fold_
+from tests.table.stories import NOON, Game, call, config, fold_
 
 
 def cause(command: AnyCommand, kind: ActorKind = "lobby", who: str = "L1") -> Cause:
@@ -54,6 +54,14 @@ def refused(game: Game, asked: Cause) -> Rejected:
     assert isinstance(outcome, Rejected)
     game.append("table", refused_events(outcome, asked), asked)
     return msgspec.structs.replace(outcome, n=game.table.n, head=game.table.head)
+
+
+def unwritten(game: Game, asked: Cause) -> Code:
+    """The code of a refusal of which nothing is written down."""
+    outcome = decider.decide(game.table, asked, game.at)
+    assert isinstance(outcome, Rejected)
+    assert refused_events(outcome, asked) == ()
+    return outcome.code
 
 
 def play_on(game: Game, hand: int) -> None:
@@ -142,6 +150,23 @@ def test_other_refusals_are_not(kind: ActorKind, command: AnyCommand, code: Code
     assert isinstance(outcome, Rejected)
     assert outcome.code == code
     assert refused_events(outcome, asked) == ()
+
+
+def test_a_players_refusal_lasts_as_long_as_what_it_rests_on() -> None:
+    """The README says so: the same bytes are accepted after the table has changed; an act fits its own turn alone."""
+    game = three_handed()
+    assert game.table.hand is not None
+    turn = game.table.hand.turn_number or 0
+    joins = cause(JoinWaitingList(id="joins", hand=1), "player", "P2")
+    folds = cause(Act(id="folds", hand=1, turn=turn, action="fold"), "player", "P2")
+    assert (unwritten(game, joins), unwritten(game, folds)) == ("already_seated", "not_your_turn")
+    game.when(fold_(3), call(1))
+    assert unwritten(game, folds) == "stale"
+    game.send("player", "P2", LeaveTable(id=""))
+    while 2 in game.table.seats:
+        assert game.owed()
+    assert decider.known(game.table, joins) is None
+    assert decider.decide(game.table, joins, game.at) == (WaitingListChanged(players=("P2",)),)
 
 
 def test_a_command_is_known_for_ten_minutes_however_many_hands_are_played() -> None:
