@@ -1,6 +1,5 @@
 """How queries are answered: so many at the same time, and so many of one who asks; the next is `busy` at once."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final
 
@@ -11,6 +10,7 @@ from contracts.codec import encode
 from contracts.outcomes import Rejected
 from contracts.subjects import ActorKind, QuerySubject, Question, read_query
 from services.bus import misnamed
+from services.bus.background import Background
 from services.bus.log import Refused, Unavailable
 from services.bus.measures import Measures
 from services.bus.shares import Shares
@@ -36,7 +36,7 @@ class Answering:
         self._service = service
         self._publish = publish
         self._measures = measures
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._background = Background(service=service)
         self.shares: Shares[Sender] = Shares(ANSWERING_MAX, SENDER_ANSWERING_MAX)
 
     def take(self, what: Question, answer: Answer, subject: str, reply: str, body: bytes) -> None:
@@ -47,15 +47,11 @@ class Answering:
         elif self.shares.is_full(sender_of(asked)):
             self._say(what, reply, Rejected(code="busy", message="Too much is asked at once; ask again."))
         else:
-            work = self._answer(what, answer, asked, reply, body)
-            task = asyncio.Task(work, loop=asyncio.get_running_loop(), eager_start=True)
-            self._tasks.add(task)
-            task.add_done_callback(self._done)
+            self._background.begin(self._answer(what, answer, asked, reply, body), "query", at_once=True)
 
     async def finish(self) -> None:
         """Returns when what is under way is answered, or takes too long."""
-        if self._tasks:
-            await asyncio.wait(self._tasks, timeout=FINISH_S)
+        await self._background.finish(FINISH_S)
 
     async def _answer(self, what: Question, answer: Answer, asked: QuerySubject, reply: str, body: bytes) -> None:
         with self.shares.taken(sender_of(asked)):
@@ -65,16 +61,14 @@ class Answering:
                 found = Rejected(code="malformed", message=f"The query cannot be read: {error}.")
             except (Unavailable, Refused) as error:
                 found = Rejected(code="busy", message=f"The log cannot be used now: {error}. Ask again.")
+            except Exception:
+                logger.exception("query_failed", service=self._service, query=what, room=asked.room, table=asked.table)
+                return  # without an answer; the next one may have one
             self._say(what, reply, found)
 
     def _say(self, what: Question, reply: str, answer: msgspec.Struct) -> None:
         self._measures.asked(what, answer)
         self._publish(reply, encode(answer))
-
-    def _done(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            logger.error("query_failed", service=self._service, exc_info=error)
 
 
 def sender_of(asked: QuerySubject) -> Sender:

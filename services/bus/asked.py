@@ -19,6 +19,10 @@ WAITED: Final = "Something else has to be written first; send the same command a
 TOO_MUCH: Final = "Too many commands wait here; send the same command again."
 
 
+class StoodStill(Exception):
+    """The process stood still with a command in hand: others may have refused it meanwhile, and told its sender so."""
+
+
 class Identified(Protocol):
     """A command of any aggregate."""
 

@@ -19,7 +19,8 @@ from contracts.subjects import CommandSubject
 from services.aggregate.chain import Chained, State
 from services.aggregate.table import Table
 from services.bus import misnamed
-from services.bus.asked import TOO_MUCH, Caused, Request, Rules, at_head, busy
+from services.bus.asked import TOO_MUCH, Caused, Request, Rules, StoodStill, at_head, busy
+from services.bus.background import Background, going_on
 from services.bus.log import Refused, Unavailable
 from services.bus.loop import Loop
 from services.bus.pace import Pace
@@ -48,10 +49,6 @@ NOBODY: Final = Actor(kind="operator", name="nobody")
 type Publish = Callable[[str, bytes], None]
 
 
-class StoodStill(Exception):
-    """The process stood still with a command in hand: others may have refused it meanwhile, and told its sender so."""
-
-
 class Desk[S: State, C: Chained, E: Event, K: Caused]:
     """Takes commands for the tables or ledgers of one loop, those of each in the order of their arrival here.
 
@@ -75,8 +72,8 @@ class Desk[S: State, C: Chained, E: Event, K: Caused]:
         self.measures.waits(lambda: self.waiting.count)
         self._kept: Pace[str] = Pace(REFUSALS_BURST, REFUSALS_PER_S)
         self._queues: dict[tuple[str, str], deque[Request[K]]] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._expiring: asyncio.Task[None] | None = None
+        self._background = Background(service=loop.service)
+        self._expiring = Background(service=loop.service)
         self._closing = False
 
     def submit(self, subject: str, reply: str, body: bytes) -> None:
@@ -105,10 +102,8 @@ class Desk[S: State, C: Chained, E: Event, K: Caused]:
     async def stop(self) -> None:
         """Takes no more commands, and answers those that are in hand."""
         self._closing = True
-        if self._tasks:
-            await asyncio.wait(self._tasks, timeout=HOLD_S)
-        if self._expiring is not None:
-            self._expiring.cancel()
+        await self._background.finish(HOLD_S)
+        self._expiring.cancel()
 
     def _queue(self, request: Request[K]) -> None:
         key = (request.address.room, request.address.table)
@@ -124,38 +119,45 @@ class Desk[S: State, C: Chained, E: Event, K: Caused]:
             return
         if queue is None:
             queue = self._queues[key] = deque()
-            task = asyncio.create_task(self._drain(key, queue))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._background.begin(self._drain(key, queue), "commands")
         queue.append(request)
         self.waiting.comes(request.address)
-        if self._expiring is None or self._expiring.done():
-            self._expiring = asyncio.create_task(self._expire(), name="desk-expiry")
+        if not self._expiring.count:
+            self._expiring.begin(self._expire(), "expiry")
 
     async def _expire(self) -> None:
         """Tells commands `busy` that have waited too long behind another: that one's append may be in doubt."""
         while self._queues:
             await asyncio.sleep(EXPIRY_S)
             oldest = asyncio.get_running_loop().time() - HOLD_S
-            for queue in list(self._queues.values()):
+            for key, queue in list(self._queues.items()):
                 while len(queue) > 1 and queue[1].since < oldest:
                     request = queue[1]
                     del queue[1]
                     self.waiting.leaves(request.address)
-                    with request.span:
+                    with going_on("expiry", **self._named(key, request)), request.span:
                         self._answer(request, busy(request.cause))
 
     async def _drain(self, key: tuple[str, str], queue: deque[Request[K]]) -> None:
-        while queue:
-            request = queue[0]
+        try:
+            while queue:
+                with going_on("commands", **self._named(key, queue[0])):
+                    await self._serve(key, queue)
+        finally:
+            del self._queues[key]
+
+    async def _serve(self, key: tuple[str, str], queue: deque[Request[K]]) -> None:
+        """Answers the first command of a queue, which leaves it whatever happens, and pays what is owed then."""
+        request = queue[0]
+        try:
             with request.span:
                 outcome = await self._outcome_or_none(request)
-                queue.popleft()
-                self.waiting.leaves(request.address)
                 self._answer(request, outcome)
-            if isinstance(outcome, Accepted):
-                await self._pay(key)
-        del self._queues[key]
+        finally:
+            queue.popleft()
+            self.waiting.leaves(request.address)
+        if isinstance(outcome, Accepted):
+            await self._pay(key)
 
     async def _outcome_or_none(self, request: Request[K]) -> Outcome | None:
         """What becomes of a command; None where it gets no answer."""

@@ -1,7 +1,7 @@
 """The tables of a process's rooms, or the ledgers, kept up to the tail of the log and shared by its services."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Final
 
 import structlog
@@ -12,6 +12,7 @@ from contracts.subjects import read_commit
 from services.aggregate.chain import Chained, State
 from services.aggregate.table import Table
 from services.bus.aggregates import Kind
+from services.bus.background import begun
 from services.bus.clock import Clock
 from services.bus.loading import LOADS_MAX, load
 from services.bus.log import Following, Log, Stored, Unavailable
@@ -42,7 +43,7 @@ class Follower[S: State, C: Chained]:
         self.owing = {service: Owing[S, C](service) for service in of.archive.services}
         self.watchers: list[Watcher[S, C]] = []
         self.lost: dict[tuple[str, str], Head] = {}
-        self._filling: dict[tuple[str, str], asyncio.Task[None]] = {}
+        self._filling: dict[tuple[str, str], asyncio.Task[object]] = {}
         self._fill_again: set[tuple[str, str]] = set()
         self._followings: list[Following] = []
         self._seen: dict[str, int] = dict.fromkeys(self.rooms, 0)
@@ -174,21 +175,26 @@ class Follower[S: State, C: Chained]:
             self._fill_again.add(replica.key)
         elif replica.halted is None:
             self.heard.gap(replica.state.room)
-            task = asyncio.create_task(self._fill(replica))
-            self._filling[replica.key] = task
+            task = self._filling[replica.key] = begun(self._fill(replica), "fill", **self.of.named(replica.state))
             task.add_done_callback(lambda _: self._filling.pop(replica.key, None))
 
     async def _fill(self, replica: Replica[S, C]) -> None:
-        again = True
-        while again:
+        self._fill_again.discard(replica.key)
+        while await self._read(replica, self.catch_up) and replica.key in self._fill_again:
             self._fill_again.discard(replica.key)
-            try:
-                await self.catch_up(replica)
-            except Unavailable as error:
-                logger.warning("log_unavailable", **self.of.named(replica.state), error=str(error))
-                self._doubtful.add(replica.key)  # the audit reads it
-                return
-            again = replica.key in self._fill_again
+
+    async def _read(self, replica: Replica[S, C], read: Callable[[Replica[S, C]], Awaitable[None]]) -> bool:
+        """Reads a table; where that fails, it is told, and the next audit reads it."""
+        try:
+            await read(replica)
+        except Unavailable as error:
+            logger.warning("log_unavailable", **self.of.named(replica.state), error=str(error))
+        except Exception:  # a fault at one table must not stop the others
+            logger.exception("task_failed", task="reading", **self.of.named(replica.state))
+        else:
+            return True
+        self._doubtful.add(replica.key)
+        return False
 
     async def catch_up(self, replica: Replica[S, C]) -> None:
         """Reads a table up to the tail that the stream's leader knows. Raises `Unavailable`.
@@ -275,12 +281,8 @@ class Follower[S: State, C: Chained]:
 
         async def settle(key: tuple[str, str]) -> None:
             async with slots:
-                try:
-                    replica = self.replicas[key]
-                    await (self.refold if replica.halted is not None else self.catch_up)(replica)
-                except Unavailable as error:
-                    self._doubtful.add(key)
-                    logger.warning("log_unavailable", **self.named(key), error=str(error))
+                replica = self.replicas[key]
+                await self._read(replica, self.refold if replica.halted is not None else self.catch_up)
 
         async with asyncio.TaskGroup() as group:
             for key in sorted(doubtful):

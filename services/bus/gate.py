@@ -16,6 +16,7 @@ from nats.aio.subscription import Subscription
 
 from contracts.codec import encode
 from contracts.outcomes import Rejected
+from services.bus.background import begun
 from services.bus.placed import placed
 from services.bus.shares import Shares
 from services.bus.subscribed import Subscribed
@@ -47,7 +48,7 @@ class Gate:
         self._stalled = stalled
         self._waiting: deque[tuple[Msg, Handle]] = deque()
         self._shares: Shares[str] = Shares(WAITING_MAX, PLAYER_WAITING_MAX)
-        self._handling: asyncio.Task[None] | None = None
+        self._handling: asyncio.Task[object] | None = None
         self._told_s: dict[str, float] = {}
         self.turned_away = 0
         self.dropped = 0
@@ -87,8 +88,8 @@ class Gate:
             return
         self._shares.comes(player)
         self._waiting.append((message, handle))
-        if self._handling is None:
-            self._handling = asyncio.get_running_loop().create_task(self._handle(), name="gate")
+        if self._handling is None or self._handling.done():
+            self._handling = begun(self._handle(), "gate")
 
     async def _handle(self) -> None:
         while self._waiting:
@@ -97,8 +98,9 @@ class Gate:
                 await handle(message)
             except Exception:  # a fault in one request must not stop the others; it gets no answer
                 logger.exception("request_failed", subject=message.subject, **placed(message.subject))
-            self._waiting.popleft()
-            self._shares.leaves(player_of(message.subject))
+            finally:
+                self._waiting.popleft()
+                self._shares.leaves(player_of(message.subject))
         self._handling = None
 
     def _turn_away(self, message: Msg) -> None:

@@ -10,6 +10,7 @@ from services.bus.aggregates import LEDGERS
 from services.bus.application import Service
 from services.bus.archives import OF_LEDGERS
 from services.bus.auditing import Audit
+from services.bus.background import begun, going_on
 from services.bus.follower import Follower
 from services.bus.jetstream import JetStreamLog
 from services.bus.loop import AUDIT_S
@@ -33,7 +34,7 @@ async def ledgers_of(service: Service) -> AsyncIterator[tuple[LedgerFollower, Je
     await follower.start()
     line.when_back(follower.doubt)
     process.beside.append(follower)
-    auditing = asyncio.create_task(_audit(service, follower, log), name="audit-ledgers")
+    auditing = begun(_audit(service, follower, log), "audit", service=service.user)
     try:
         yield follower, log
     finally:
@@ -48,4 +49,5 @@ async def _audit(service: Service, follower: LedgerFollower, log: JetStreamLog) 
     audit = Audit(follower, log, process.clock, process.seldom, process.end)
     while True:
         await asyncio.sleep(AUDIT_S)
-        await audit.once()
+        with going_on("audit", service=service.user):
+            await audit.once()

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from random import Random
 from typing import Final
 
@@ -17,6 +17,7 @@ from contracts.subjects import read_commit
 from services.aggregate.chain import Chained, State
 from services.aggregate.table import Table
 from services.bus.asked import Caused
+from services.bus.background import Background, going_on
 from services.bus.follower import Follower
 from services.bus.log import Conflict, Following, InDoubt, Log, Refused, Stored, Unavailable
 from services.bus.measures import UNMEASURED, Appended, Measures, Stopwatch
@@ -78,7 +79,7 @@ class Loop[S: State, C: Chained, E: Event, K: Caused]:
         self._append_s = 0.0
         self._rest_until: dict[tuple[str, str], float] = {}
         self._vouching = Vouching(role.service, follower, publish)
-        self._tasks: set[asyncio.Task[object]] = set()
+        self._background = Background(service=role.service)
         self._followings: list[Following] = []
         self._closing = asyncio.Event()
 
@@ -89,33 +90,21 @@ class Loop[S: State, C: Chained, E: Event, K: Caused]:
                 service, fact = answer.split(".")
                 following = await self.log.follow(room, self._nudge, service=service, fact=fact, queue=self.service)
                 self._followings.append(following)
-        self._spawn(self._sweep())
+        self._background.begin(self._sweep(), "sweep")
 
     async def stop(self) -> None:
         """Takes no more work, and finishes what is in hand."""
         self._closing.set()
         for following in self._followings:
             await following.stop()
-        if self._tasks:
-            _, pending = await asyncio.wait(self._tasks, timeout=CLOSE_S)
-            for task in pending:
-                task.cancel()
+        await self._background.finish(CLOSE_S)
+        self._background.cancel()
         await self._vouching.leave_all(self.log)
-
-    def _spawn(self, work: Coroutine[None, None, object]) -> None:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._done)
-
-    def _done(self, task: asyncio.Task[object]) -> None:
-        self._tasks.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            logger.error("loop_failed", service=self.service, error=repr(error), exc_info=error)
 
     def _nudge(self, stored: Stored) -> None:
         address = read_commit(stored.subject, self.of.archive.roots)
         if address is not None and not self._closing.is_set():
-            self._spawn(self._answer(self.follower.replica(address.room, address.table), stored))
+            self._background.begin(self._answer(self.follower.replica(address.room, address.table), stored), "answer")
 
     async def _answer(self, replica: Replica[S, C], stored: Stored) -> None:
         try:
@@ -261,11 +250,16 @@ class Loop[S: State, C: Chained, E: Event, K: Caused]:
         while not self._closing.is_set():
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._closing.wait(), SWEEP_S)
-            self._vouching.publish_due()
-            for replica in self._swept():
+            with going_on("sweep", service=self.service):
+                self._sweep_once()
+
+    def _sweep_once(self) -> None:
+        self._vouching.publish_due()
+        for replica in self._swept():
+            with going_on("sweep", service=self.service, **self.of.named(replica.state)):
                 if not self._closing.is_set() and self._neglected(replica):
                     self.measures.swept(replica.state.room, replica.debt)
-                    self._spawn(self._pay_or_rest(replica))
+                    self._background.begin(self._pay_or_rest(replica), "debt")
 
     def _swept(self) -> list[Replica[S, C]]:
         """What the sweep looks at: not those whose deadlines are yet to come, be they ever so many."""

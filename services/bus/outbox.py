@@ -7,6 +7,7 @@ from typing import Final
 import structlog
 from nats.aio.client import Client
 
+from services.bus.background import begun
 from services.bus.placed import placed
 from services.bus.tracing import carried
 
@@ -24,7 +25,7 @@ class Outbox:
         self._client = client
         self._messages: deque[tuple[str, bytes, dict[str, str] | None]] = deque()
         self._bytes = 0
-        self._sending: asyncio.Task[None] | None = None
+        self._sending: asyncio.Task[object] | None = None
         self.dropped = 0
 
     def send(self, subject: str, data: bytes) -> None:
@@ -36,8 +37,8 @@ class Outbox:
             return
         self._messages.append((subject, data, carried()))
         self._bytes += len(data)
-        if self._sending is None:
-            self._sending = asyncio.get_running_loop().create_task(self._send(), name="outbox")
+        if self._sending is None or self._sending.done():
+            self._sending = begun(self._send(), "outbox")
 
     async def close(self) -> None:
         """Sends what waits."""

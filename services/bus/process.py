@@ -10,6 +10,7 @@ import structlog
 
 from services.bus.aggregates import TABLES
 from services.bus.auditing import Audit
+from services.bus.background import begun, going_on
 from services.bus.clock import Clock, utc_now
 from services.bus.door import Door, Live
 from services.bus.faults import ProcessEnded
@@ -59,7 +60,7 @@ class Process:
         self._ended: list[Callable[[str], None]] = []
         self._starting = asyncio.Lock()
         self._logs: list[JetStreamLog] = []
-        self._watching: tuple[asyncio.Task[None], ...] = ()
+        self._watching: tuple[asyncio.Task[object], ...] = ()
         self._opened = False
 
     def measures(self, service: str) -> ServiceMetrics:
@@ -152,8 +153,8 @@ class Process:
                 await follower.start()
                 self.follower = follower
                 self._watching = (
-                    asyncio.create_task(self._audit(log, follower), name="audit"),
-                    asyncio.create_task(self._attend(log), name="attend"),
+                    begun(self._audit(log, follower), "audit"),
+                    begun(self._attend(log), "attend"),
                 )
             self._logs.append(log)
             return self.follower
@@ -191,13 +192,15 @@ class Process:
 
         while True:
             await asyncio.sleep(AUDIT_S)
-            await asyncio.gather(*(ask(each) for each in self._logs if each is not log))
+            with going_on("attend"):
+                await asyncio.gather(*(ask(each) for each in self._logs if each is not log))
 
     async def _audit(self, log: JetStreamLog, follower: TableFollower) -> None:
         audit, doubts = Audit(follower, log, self.clock, self.seldom, self.end), 0
         while True:
             await asyncio.sleep(AUDIT_S)
-            await audit.once()
+            with going_on("audit"):
+                await audit.once()
             doubt = self.clock.doubt()
             doubts = doubts + 1 if doubt is not None else 0
             if doubts == 1:

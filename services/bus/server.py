@@ -24,6 +24,7 @@ import msgspec
 import structlog
 
 from services.bus.accounts import SYSTEM, USERS, accounts
+from services.bus.background import begun
 from services.bus.credentials import Credentials
 from services.bus.settings import inherited
 
@@ -75,7 +76,7 @@ class EmbeddedServer:
         self._no_auth_user = no_auth_user
         self._held = contextlib.ExitStack()
         self._process: asyncio.subprocess.Process | None = None
-        self._watching: asyncio.Task[None] | None = None
+        self._watching: asyncio.Task[object] | None = None
 
     @property
     def url(self) -> str:
@@ -97,7 +98,7 @@ class EmbeddedServer:
             raise
         self.credentials = Credentials(url=self.url, passwords=self.credentials.passwords)
         self.credentials.write(self.directory / "credentials.json")
-        self._watching = asyncio.create_task(self._watch(), name="nats-server")
+        self._watching = begun(self._watch(), "nats-server")
         return self
 
     async def __aexit__(
@@ -188,7 +189,7 @@ class EmbeddedServer:
             try:
                 await self._start()
                 delay_s = 0.0
-            except (ServerFailed, OSError) as error:
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is tried again
                 _log.exception("nats_server_not_started", error=str(error))
                 await self._stop()
                 delay_s = min(max(0.1, 2 * delay_s), RESTART_DELAY_S_MAX)

@@ -10,6 +10,7 @@ import structlog
 from nats.aio.msg import Msg
 
 from services.bus.application import Service
+from services.bus.background import begun, going_on
 from services.bus.showing import Showing
 from services.bus.subscribed import Subscribed
 
@@ -47,14 +48,15 @@ async def shown[K: Hashable](service: Service, patterns: Iterable[str], heard: H
         while True:
             await asyncio.sleep(LOOK_S)
             if client.is_connected and not service.guard.stalled:
-                showing.look(clock.time())
+                with going_on("showing", service=service.user):
+                    showing.look(clock.time())
             if (showing.repeated, showing.unheard) != (repeated, unheard):
                 told = {"repeated": showing.repeated - repeated, "unheard": showing.unheard - unheard}
                 service.process.seldom.say(logger.info, "shown_again", service=service.user, **told)
                 repeated, unheard = showing.repeated, showing.unheard
 
     listening = [await Subscribed.to(client, pattern, hear) for pattern in patterns]
-    looking = asyncio.create_task(look(), name=f"{service.user} shows")
+    looking = begun(look(), "showing", service=service.user)
     try:
         yield showing
     finally:

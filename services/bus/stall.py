@@ -7,6 +7,7 @@ from typing import Final
 import structlog
 from nats.aio.client import Client
 
+from services.bus.background import begun
 from services.bus.connection import settle
 
 logger: Final = structlog.get_logger(__name__)
@@ -52,7 +53,7 @@ class StallGuard:
         self._stalls = 0
         self._last: float | None = None
         self._stalled = False
-        self._task: asyncio.Task[None] | None = None
+        self._task: asyncio.Task[object] | None = None
 
     @property
     def stalled(self) -> bool:
@@ -72,7 +73,7 @@ class StallGuard:
     def start(self) -> None:
         """Watches from now on."""
         self._last = asyncio.get_running_loop().time()
-        self._task = asyncio.create_task(self._watch(), name="stall-guard")
+        self._task = begun(self._watch(), "stall-guard")
 
     def stop(self) -> None:
         """Watches no more."""

@@ -15,6 +15,7 @@ import structlog
 
 from contracts.codec import decode_outcome
 from contracts.outcomes import Rejected
+from services.bus.background import Background
 from services.bus.mailbox import NoAnswer, NobodyThere, NotSent
 from services.bus.placed import placed
 from services.bus.tracing import carried
@@ -62,7 +63,7 @@ class Asking:
     def __init__(self, way: Way) -> None:
         self._way = way
         self._asked: OrderedDict[tuple[str, bytes], Asked] = OrderedDict()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._background = Background(service="cashier")
 
     def ask(self, subject: str, body: bytes) -> None:
         """Sends a command, unless it is under way or was sent a short while ago; never raises, never waits."""
@@ -71,18 +72,15 @@ class Asking:
         asked = self._asked.setdefault(key, Asked(now, REST_S, now))
         asked.wanted = now
         self._asked.move_to_end(key)
-        if now < asked.until or len(self._tasks) >= UNDER_WAY_MAX:
+        if now < asked.until or self._background.count >= UNDER_WAY_MAX:
             return
         asked.until = inf
-        task = asyncio.create_task(self._send(subject, body, asked))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._background.begin(self._send(subject, body, asked), "asking")
 
     async def stop(self) -> None:
         """Waits for no answer any more."""
-        for task in list(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._background.cancel()
+        await self._background.finish(ANSWER_S)
 
     async def _send(self, subject: str, body: bytes, asked: Asked) -> None:
         try:

@@ -4,7 +4,7 @@ It works over any log and fold, and sends commands by whatever way it is given.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import count
 from typing import Final
 
@@ -21,6 +21,7 @@ from services.aggregate.ledger import Ledger, TableKey
 from services.aggregate.movements import is_for_the_cashier
 from services.aggregate.table import Table
 from services.bus.aggregates import LEDGERS, TABLES
+from services.bus.background import Background, going_on
 from services.bus.follower import Follower, TableFollower
 from services.bus.log import Log, Refused, Stored, Unavailable
 from services.bus.loop import SWEEP_S, Loop
@@ -68,7 +69,7 @@ class Till:
         self._stuck: dict[TableKey, tuple[int, str]] = {}
         self._reading: set[TableKey] = set()
         self._paying: set[str] = set()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._background = Background(service="cashier")
         self._loop: LedgerLoop | None = None
         self._picked: Picked[Table, Commit] | None = None
         tables.watchers.append(self._on_table)
@@ -81,7 +82,7 @@ class Till:
             self._picked = Picked(self.tables, self.tables.log, "cashier", self._nudge)
             await self._picked.start()
         self._look_at(self.tables.replicas)
-        self._spawn(self._sweep())
+        self._background.begin(self._sweep(), "sweep")
 
     async def stop(self) -> None:
         """Takes no more work."""
@@ -89,18 +90,7 @@ class Till:
             await self._picked.stop()
         self.tables.watchers.remove(self._on_table)
         self.ledgers.watchers.remove(self._on_ledger)
-        for task in self._tasks:
-            task.cancel()
-
-    def _spawn(self, work: Coroutine[None, None, None]) -> None:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._done)
-
-    def _done(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            logger.error("loop_failed", service="cashier", error=repr(error), exc_info=error)
+        self._background.cancel()
 
     # What the ledger has to say of the tables
 
@@ -176,7 +166,7 @@ class Till:
         """Has the ledger say what follows, unless that is about to be done."""
         if ledger not in self._paying and self._loop is not None:
             self._paying.add(ledger)
-            self._spawn(self._paid(self._loop, ledger))
+            self._background.begin(self._paid(self._loop, ledger), "payment")
 
     async def _paid(self, loop: LedgerLoop, ledger: str) -> None:
         replica = self.ledgers.replica(HOUSE, ledger)
@@ -195,7 +185,7 @@ class Till:
         """Reads in the background what of a table's log was not seen as it was folded."""
         if replica.key not in self._reading:
             self._reading.add(replica.key)
-            self._spawn(self._read_moves(replica, position))
+            self._background.begin(self._read_moves(replica, position), "reading")
 
     async def _read_moves(self, replica: TableReplica, position: int) -> None:
         try:
@@ -231,8 +221,9 @@ class Till:
         """Tells tables again what their folds still show open, and has missed work be found."""
         for turn in count():
             await asyncio.sleep(SWEEP_S)
-            self._look_at(list(self.tables.replicas)[turn % LOOKS :: LOOKS])
-            self._sweep_once()
+            with going_on("sweep", service="cashier"):
+                self._look_at(list(self.tables.replicas)[turn % LOOKS :: LOOKS])
+                self._sweep_once()
 
     def _sweep_once(self) -> None:
         for ledger in list(self._moved):

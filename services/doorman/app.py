@@ -1,6 +1,5 @@
 """The doorman service: servers ask it about everybody whom they do not know, and it lets players in."""
 
-import asyncio
 import contextlib
 import os
 from collections.abc import AsyncIterator
@@ -11,6 +10,7 @@ from services.access.callout import Callout, NoCallout
 from services.access.revocation import NoList, Watched
 from services.bus.application import Service
 from services.bus.attendant import Attendant
+from services.bus.background import begun
 from services.bus.faults import CannotServe
 from services.bus.process import Process
 from services.bus.settings import Settings
@@ -36,7 +36,7 @@ def build(process: Process) -> Service:
         process.doubts.append(doorman.doubts)
         assert service.client is not None
         questions = await service.client.subscribe(QUESTIONS, queue=service.user, cb=doorman.take)
-        watching = asyncio.create_task(doorman.watch(service.client), name="revoked")
+        watching = begun(doorman.watch(service.client), "revoked", service=service.user)
         yield
         await doorman.leave(watching)
         await questions.unsubscribe()

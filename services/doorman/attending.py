@@ -20,6 +20,7 @@ from services.access.nkeys import NoKey
 from services.access.revocation import Watched
 from services.access.sealing import NONCE_BYTES, CannotOpen, Sealer
 from services.bus.application import Service
+from services.bus.background import begun, going_on
 from services.doorman.answer import answer
 from services.doorman.disconnecting import keep_to, newly, send_away
 from services.doorman.grant import Grant, grant
@@ -49,7 +50,7 @@ class Doorman:
         self._keys = keys
         self._sealer = Sealer(keys.xkey)
         self._revoked = revoked
-        self._counting: dict[Id, asyncio.Task[None]] = {}
+        self._counting: dict[Id, asyncio.Task[object]] = {}
         self._again: set[Id] = set()
         self._told: str | None = None
 
@@ -90,7 +91,7 @@ class Doorman:
         if player in self._counting:
             self._again.add(player)
         elif len(self._counting) < AT_ONCE_MAX:
-            self._counting[player] = asyncio.create_task(self._keep_to_share(player), name="count")
+            self._counting[player] = begun(self._keep_to_share(player), "count", service=self._service.user)
 
     async def _keep_to_share(self, player: Id) -> None:
         client = self._service.client
@@ -110,16 +111,22 @@ class Doorman:
         """Sends away whoever is revoked, as long as it runs."""
         before: Mapping[Id, int] | None = None
         while True:
-            now = self._revocations()
-            try:
-                for some in batched(newly(before, now), AT_ONCE_MAX):
-                    await asyncio.gather(*(send_away(client, player, until) for player, until in some))
-                before = now
-            except (nats.errors.Error, OSError) as error:
-                self._service.process.seldom.say(logger.warning, "players_not_sent_away", reason=str(error))
+            with going_on("revoked", service=self._service.user):
+                before = await self._sent_away(client, before)
             await asyncio.sleep(WATCH_S)
 
-    async def leave(self, watching: asyncio.Task[None]) -> None:
+    async def _sent_away(self, client: Client, before: Mapping[Id, int] | None) -> Mapping[Id, int] | None:
+        """Sends away whoever was revoked since `before`; what is known now, where all of them were."""
+        now = self._revocations()
+        try:
+            for some in batched(newly(before, now), AT_ONCE_MAX):
+                await asyncio.gather(*(send_away(client, player, until) for player, until in some))
+        except (nats.errors.Error, OSError) as error:
+            self._service.process.seldom.say(logger.warning, "players_not_sent_away", reason=str(error))
+            return before
+        return now
+
+    async def leave(self, watching: asyncio.Task[object]) -> None:
         """Ends what it does beside answering."""
         tasks = (watching, *self._counting.values())
         for task in tasks:

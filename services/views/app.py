@@ -17,6 +17,7 @@ from contracts.data import Id, Sha256
 from contracts.subjects import QuerySubject
 from contracts.views import PublicView
 from services.bus.application import Service, unknown_table
+from services.bus.background import begun
 from services.bus.log import Log, Stored, Unavailable
 from services.bus.picked import Picked
 from services.bus.process import Process
@@ -97,7 +98,7 @@ def build(process: Process) -> Service:
             follower.watchers.append(views.note)  # before the picked one is told of the same commit
             picked = Picked(follower, log, "views", views.show)
             await picked.start()
-            repeating = asyncio.create_task(views.repeat_last(log, list(follower.replicas.values())))
+            repeating = begun(views.repeat_last(log, list(follower.replicas.values())), "repeating", service="views")
             yield
             repeating.cancel()
             await picked.stop()

@@ -5,6 +5,7 @@ from random import Random
 
 import msgspec
 import pytest
+import structlog
 
 from contracts.codec import decode_commit, decode_outcome, encode
 from contracts.commands import Act, SitOut, VoidHand
@@ -20,6 +21,7 @@ from services.bus.follower import Follower
 from services.bus.loop import Loop
 from services.bus.memory import MemoryLog
 from services.table.app import ROLE, RULES
+from tests.simulation.test_mended import in_virtual_time
 from tests.table.stories import Game, config
 
 
@@ -143,3 +145,44 @@ async def test_a_decision_is_in_time_as_long_as_its_time_out_is_not_in_the_log()
     assert isinstance(taken, ActionTaken)
     assert (taken.seat, taken.action, taken.timed_out) == (3, "call", False)
     assert taken.took_ms > 30_000
+
+
+class Breaking:
+    """Publishes; one answer it cannot."""
+
+    def __init__(self, broken: str) -> None:
+        self.outcomes: dict[str, Outcome] = {}
+        self._broken = broken
+
+    def publish(self, subject: str, data: bytes) -> None:
+        """Raises for the subject that is broken."""
+        if subject == self._broken:
+            raise ZeroDivisionError(subject)
+        if subject.startswith("_INBOX."):
+            self.outcomes[subject] = decode_outcome(data)
+
+
+def test_a_fault_while_answering_ends_no_tables_commands() -> None:
+    """Once the table never answered again: its queue was left without anybody who worked on it."""
+    told_of = Breaking("_INBOX.broken")
+
+    async def story() -> int:
+        game = Game(config()).given({1: 5000, 2: 5000, 3: 5000}, button=3)
+        log = MemoryLog()
+        await told(log, game)
+        follower = Follower(TABLES, log, ["main"], Clock())
+        await follower.start()
+        desk = Desk(Loop(ROLE, follower, log, publish=told_of.publish, random=Random(1)), RULES, told_of.publish)
+        for name in ("broken", "second"):
+            desk.submit(command("main", "T1", "player", "P2"), f"_INBOX.{name}", encode(SitOut(id=name, hand=1)))
+        await asyncio.sleep(1)
+        desk.submit(command("main", "T1", "player", "P2"), "_INBOX.third", encode(SitOut(id="third", hand=1)))
+        await asyncio.sleep(1)
+        await desk.stop()
+        return desk.waiting.count
+
+    with structlog.testing.capture_logs() as lines:
+        assert in_virtual_time(story()) == 0
+    assert set(told_of.outcomes) == {"_INBOX.second", "_INBOX.third"}
+    (failed,) = (line for line in lines if line["event"] == "task_failed")
+    assert (failed["table"], failed["command"]) == ("T1", "broken")

@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import AsyncIterator
 
+import structlog
+
 from contracts.codec import encode
 from contracts.commit import Head
 from contracts.events import AnyEvent, fact_of
@@ -84,3 +86,34 @@ async def test_an_entry_that_comes_while_its_ledger_is_being_read_is_not_lost() 
         assert await replica.changed(5), "the second commit is lost"
     assert (replica.state.players, replica.held, replica.debt) == ({"ann": False}, Head(n=2, hash=books.head), None)
     await follower.stop()
+
+
+class FailingRead(MemoryLog):
+    """A log that fails in a way that nobody has foreseen, as often as it is told to."""
+
+    faults = 0
+
+    async def read(self, room: str, table: str, after: int = 0) -> AsyncIterator[Stored]:
+        if self.faults:
+            self.faults -= 1
+            raise ZeroDivisionError(table)
+        async for stored in super().read(room, table, after):
+            yield stored
+
+
+async def test_a_read_that_fails_in_whatever_way_is_told_and_the_next_audit_reads_again() -> None:
+    """Once it ended in silence, and the fold stayed behind until another fact came."""
+    log, tables = FailingRead(), [Table(room="main", id=name) for name in ("T1", "T2")]
+    follower = Follower(TABLES, log, ["main"], Clock())
+    await follower.start()
+    with structlog.testing.capture_logs() as lines:
+        log.faults = 3  # both tables' facts, and the first that is looked at in the audit after them
+        for number, table in enumerate(tables):
+            await append(log, table, TableOpened(config=NLHE), 0)
+            while log.faults > 2 - number:  # noqa: ASYNC110
+                await asyncio.sleep(0)
+        await follower.audit()
+        await follower.audit()
+    assert [follower.replica("main", table.id).state.n for table in tables] == [1, 1]
+    failed = [(line["event"], line["task"], line["table"]) for line in lines]
+    assert failed == [("task_failed", "reading", name) for name in ("T1", "T2", "T1")]

@@ -29,7 +29,7 @@ ENDLESS: Final = 1_000_000
 RESUME_S_MAX: Final = 60.0
 CLOSE_S_MAX: Final = 60.0
 POLL_S: Final = 0.05
-NEVER: Final = ("table_halted", "process_ends", "cannot_serve", "loop_failed", "command_failed", "debt_unpaid")
+NEVER: Final = ("table_halted", "process_ends", "cannot_serve", "task_failed", "command_failed", "debt_unpaid")
 """What no fault of a server, a network or another process may make a service say."""
 
 type Fault = Callable[["House"], Awaitable[None]]

@@ -281,8 +281,8 @@ class House:
         """What the services log: a piece of work that fails, or a table that halts, is a fault."""
         error = event.get("exc_info")
         what = event["event"]
-        if what == "loop_failed" and not isinstance(error, EXPECTED):
-            self.judge.says(f"a loop failed: {event['service']}: {event['error']}")
+        if what == "task_failed" and not isinstance(error, EXPECTED):
+            self.judge.says(f"a task failed: {event}")
         if what in ("command_failed", "table_halted"):
             self.judge.says(f"{what}: {event}")
         if method == "warning" and what == "log_unavailable":

@@ -51,7 +51,7 @@ class AnswersBeforeTheAppend(TableLoop):
         if cause is None:
             return await super().append(replica, events, at, cause)
         commit = self.of.commit_of(replica.state, self.service, events, at, cause)
-        self._spawn(super().append(replica, events, at, cause))
+        self._background.begin(super().append(replica, events, at, cause), "append")
         return Head(n=commit.n, hash=digest(encode(commit)))
 
 
@@ -199,7 +199,7 @@ class PaysAgainAfterACrash(TableLoop):
         for replica in self.follower.replicas.values():
             hand = replica.state.hand
             if self.service == "settlement" and hand is not None and hand.awards is not None:
-                self._spawn(self.append(replica, (hand.awards,), self.follower.clock.now()))
+                self._background.begin(self.append(replica, (hand.awards,), self.follower.clock.now()), "append")
         await super().start()
 
 
