@@ -1,6 +1,6 @@
 """With how much a player may come to the table (R6, R8, R10)."""
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from contracts.commit import Cause
 from contracts.data import CHIPS_MAX, Chips, Instant
@@ -9,6 +9,9 @@ from contracts.lasting import later
 from contracts.outcomes import Allowed, Rejected
 from services.aggregate.table import Table
 from services.table.refusals import refuse
+
+LAST_DEPARTURE_FROM_RULES: Final = 3
+"""From these rules on a player comes back with what was taken away the last time; before them with the most of late."""
 
 
 class Range(NamedTuple):
@@ -62,12 +65,15 @@ def top_up_range(config: TableConfig, stack: Chips) -> Range:
 def buy_in_range(table: Table, config: TableConfig, player: str, at: Instant) -> Range:
     """What `player` may buy in for; who left not long ago comes back with no less than was taken away (R10).
 
-    Minimum 4000, maximum 20000, left with 35000 half an hour ago: exactly 35000.
+    Minimum 4000, maximum 20000, left with 35000 half an hour ago: exactly 35000. Came back, lost all and left again:
+    4000 to 20000.
     """
     least, most = max(1, config.buy_in.minimum), config.buy_in.maximum
     if config.limit == "fixed_limit" or config.money == "play":
         return Range(least, most)
-    lately = [left for left in table.departures if left.player == player]
     window_ms = config.options.rathole_ms
-    left_with = max((left.stack for left in lately if at < later(left.at, window_ms)), default=0)
+    lately = [left.stack for left in table.departures if left.player == player and at < later(left.at, window_ms)]
+    if config.options.rules >= LAST_DEPARTURE_FROM_RULES:
+        lately = lately[-1:]
+    left_with = max(lately, default=0)
     return Range(max(least, left_with), most if most is None else max(most, left_with))

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+import pytest
 from msgspec.structs import replace
 
 from contracts.commands import (
@@ -19,6 +20,7 @@ from contracts.events.seats import SeatReleased, TopUpReleased
 from contracts.events.state import Departure, Positions, SeatRecord
 from contracts.events.table import HandStarted, PlayerLeft, PlayerReturned, PlayerSatOut, TableClosed
 from contracts.games import TableConfig
+from contracts.outcomes import Rejected
 from services.aggregate.debts import debt
 from services.table.buy_ins import Range, buy_in_range
 from services.table.hands import DEPARTURES_MAX
@@ -212,6 +214,19 @@ def test_how_long_a_player_comes_back_with_no_less_is_an_option() -> None:
     assert limits(cash(rathole_ms=1_800_000), 30) == Range(4000, 20_000)
     assert limits(cash(rathole_ms=0), 0) == Range(4000, 20_000)
     assert limits(cash(rathole_ms=CHIPS_MAX), 10_000_000) == Range(35_000, 35_000)
+
+
+@pytest.mark.parametrize(("rules", "least"), [(1, 35_000), (2, 35_000), (3, 4000)])
+def test_a_player_comes_back_with_what_the_last_departure_took_away(rules: int, least: int) -> None:
+    """R10: left with 35000, came back with them and lost them; before rules 3 the largest departure counts."""
+    game = opened(replace(cash(rules=rules), bankroll="lobby"))
+    for stack in (35_000, 0):
+        game.between_hands({1: SeatRecord(seat=1, player="P1", stack=stack, sat=1)})
+        does(game, "player", "P1", LeaveTable(id=""))
+        game.wait(60_000)
+    assert buy_in_range(game.table, game.config, "P1", game.at) == Range(least, max(least, 20_000))
+    taken = game.send("lobby", "L1", TakeSeat(id="", player="P1", buy_in=4000))
+    assert isinstance(taken, Rejected) is (least > 4000)
 
 
 def test_a_departure_is_remembered_as_long_as_the_option_says() -> None:
