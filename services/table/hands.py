@@ -24,6 +24,8 @@ type DepartureReason = Literal["asked", "removed", "sat_out", "table_closed"]
 
 OWED_FROM_RULES: Final = 2
 """From these rules on a hand says what was owed before it."""
+NEXT_OPTIONS_FROM_RULES: Final = 3
+"""From these rules on chips that waited for the end of a hand come in by the options of the next one."""
 DEPARTURES_MAX: Final = 1000
 """So many departures are remembered at most, the last ones (R10): they are stated in every hand."""
 
@@ -129,7 +131,7 @@ def _settled(table: Table, record: SeatRecord, stack: Chips, at: Instant) -> lis
     """What the end of a hand brings for a player who stays: queued chips, then sitting out."""
     events: list[AnyEvent] = []
     if record.top_up:
-        topped = topped_up(table, record, stack, record.top_up)
+        topped = topped_up(_config_of_next(table), record, stack, record.top_up)
         events.append(topped)
         stack = topped.stack
     if stack == 0 and not record.sitting_out:
@@ -147,14 +149,21 @@ def sat_out(table: Table, seat: Seat, reason: SitOutReason, at: Instant) -> Play
     return PlayerSatOut(seat=seat, reason=reason, at=at if limited else None)
 
 
-def topped_up(table: Table, record: SeatRecord, stack: Chips, amount: Chips) -> StackToppedUp:
+def _config_of_next(table: Table) -> TableConfig:
+    """By what queued chips come in: the hand has ended, and a change of the options is in force (RULES 0.1)."""
+    assert table.config is not None  # a seat is held at an open table only
+    if table.next_config is None or table.config.options.rules < NEXT_OPTIONS_FROM_RULES:
+        return table.config
+    return table.next_config
+
+
+def topped_up(config: TableConfig, record: SeatRecord, stack: Chips, amount: Chips) -> StackToppedUp:
     """Adds chips up to the table's maximum (R7); a player without chips needs the minimum (R8).
 
     8000 before the hand, 11000 after it, maximum 20000, 15000 asked for: 9000 come in.
     """
-    assert table.config is not None  # a seat is held at an open table only
-    limits = table.config.buy_in
+    limits = config.buy_in
     room = amount if limits.maximum is None else max(0, limits.maximum - stack)
     added = 0 if stack == 0 and amount < limits.minimum else min(amount, room)
-    player = record.player if table.config.bankroll == "cashier" else None
+    player = record.player if config.bankroll == "cashier" else None
     return StackToppedUp(seat=record.seat, amount=added, stack=stack + added, unused=amount - added, player=player)

@@ -29,7 +29,7 @@ def confirm(table: Table, config: TableConfig, cause: Cause, command: ConfirmReq
             return (_buy_in(table, config, command, kept),)
     for record in table.seats.values():
         if record.request == command.request:
-            return (_top_up(table, command, record),)
+            return (_top_up(table, config, command, record),)
     message = f"Request {command.request} is not open at this table; nothing more is to be sent for it."
     return refuse(table, cause, "no_request", message, Allowed(hand=table.hands))
 
@@ -42,7 +42,7 @@ def _buy_in(table: Table, config: TableConfig, command: ConfirmRequest, kept: Re
     )
 
 
-def _top_up(table: Table, command: ConfirmRequest, record: SeatRecord) -> AnyEvent:
+def _top_up(table: Table, config: TableConfig, command: ConfirmRequest, record: SeatRecord) -> AnyEvent:
     if not command.paid:
         return TopUpReleased(
             seat=record.seat,
@@ -53,5 +53,5 @@ def _top_up(table: Table, command: ConfirmRequest, record: SeatRecord) -> AnyEve
         )
     if in_hand(table, record.seat):
         return queued(record, record.requested, command.request)
-    topped = topped_up(table, record, record.stack, record.requested)
+    topped = topped_up(config, record, record.stack, record.requested)
     return replace(topped, request=command.request)

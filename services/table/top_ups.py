@@ -49,7 +49,7 @@ def top_up(table: Table, config: TableConfig, cause: Cause, command: TopUp, at: 
         )
     if in_hand(table, record.seat):
         return (queued(record, command.amount),)
-    return (topped_up(table, record, record.stack, command.amount),)
+    return (topped_up(config, record, record.stack, command.amount),)
 
 
 def expired(table: Table, at: Instant) -> tuple[TopUpReleased, ...]:

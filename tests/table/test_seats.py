@@ -139,7 +139,7 @@ def test_a_top_up_asked_for_in_a_hand_waits_for_its_end() -> None:
     queued = game.send("lobby", "L1", TopUp(id="", player="P1", amount=15_000))
     assert queued == (TopUpQueued(seat=1, amount=15_000, queued=15_000),)
     record = game.table.seats[1]
-    assert topped_up(game.table, record, 11_000, 15_000) == StackToppedUp(
+    assert topped_up(game.config, record, 11_000, 15_000) == StackToppedUp(
         seat=1, amount=9000, stack=20_000, unused=6000
     )
     game.when(fold_(1))
