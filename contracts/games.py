@@ -21,7 +21,8 @@ the debts back (R122), and where a dead small blind would stand, which is where 
 in on a dead button (R22); a player whose big blind was skipped keeps the good standing (R28); and a turn that ran out
 while no service was there begins anew (R123). 3: who is connected is told in vain some hands later, as an act is, and
 makes a table forget no other command; who comes back needs what was taken away the last time, not the most (R10);
-and a top-up that was queued comes in by the options of the next hand (R7).
+a top-up that was queued comes in by the options of the next hand (R7); and a fresh start wipes the debts of those who
+sit out, too (R29).
 """
 
 

@@ -16,6 +16,8 @@ DEAD_PLACES_FROM_RULES: Final = 2
 """From these rules on a hand says where a dead small blind would stand, and nobody comes in on a dead button."""
 SKIPPED_FROM_RULES: Final = 2
 """From these rules on who was passed over by the big blind is in good standing, and may have the button."""
+ALL_DEBTS_FROM_RULES: Final = 3
+"""From these rules on a fresh start wipes the debts of all who hold a seat, not of those alone who are dealt in."""
 GOOD_STANDING: Final[tuple[Owed, ...]] = ("none", "skipped")
 """Who owes no blind, but for one that somebody else's leaving took the turn of (R14, R28)."""
 
@@ -80,10 +82,12 @@ def _first_button(table: Table, ready: list[SeatRecord]) -> Seat:
 
 
 def _fresh_start(table: Table, ready: list[SeatRecord]) -> Seating:
-    """All debts are wiped and the button moves on by one player (R29)."""
+    """All debts are wiped and the button moves on by one player (R29); before rules 3 who sits out keeps a debt."""
     seats = [record.seat for record in ready]
     button = _first_button(table, ready) if table.last is None else _next(seats, table.last.button)
-    owes = {record.seat: record.owes for record in table.seats.values()} | dict.fromkeys(seats, "none")
+    owes = {record.seat: record.owes for record in table.seats.values()}
+    wiped = table.seats if _options(table).rules >= ALL_DEBTS_FROM_RULES else seats
+    owes |= dict.fromkeys(wiped, "none")
     return Seating(_blinds_after(table, button, seats, ready), tuple(seats), (), {}, owes, fresh=True)
 
 

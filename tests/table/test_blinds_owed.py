@@ -4,7 +4,7 @@ from typing import Literal
 
 import pytest
 
-from contracts.commands import LeaveTable, ReturnToPlay, SitOut, TakeSeat
+from contracts.commands import LeaveTable, ReturnToPlay, SitOut, TakeSeat, VoidHand
 from contracts.data import Chips, Seat
 from contracts.events.state import Positions, Post, SeatRecord
 from contracts.events.table import HandStarted, PlayerReturned
@@ -413,6 +413,30 @@ def test_a_fresh_start_moves_the_button_on_by_one_player() -> None:
         game.table.seats[seat] = replace(game.table.seats[seat], owes="missed_both")
     started = hand(game)
     assert (at(started), dealt(started), extra(started), owed(started)) == ((6, 8, 2), [2, 6, 8], {}, {})
+
+
+@pytest.mark.parametrize(("rules", "kept"), [(1, {8: "missed_both"}), (2, {8: "missed_both"}), (3, {})])
+def test_a_fresh_start_wipes_the_debts_of_who_sits_out_too(rules: int, kept: dict[Seat, str]) -> None:
+    """R29: seat 8 comes back without a debt; before rules 3 it keeps the one that it had."""
+    game = table((2, 2, 4), 2, 6, 8, rules=rules)
+    for seat in (2, 6, 8):
+        game.table.seats[seat] = replace(game.table.seats[seat], owes="missed_both")
+    sits_out(game, 8)
+    started = hand(game)
+    assert (dealt(started), extra(started), owed(started)) == ([2, 6], {}, kept)
+    assert returns(game, 8, "wait").owes == kept.get(8, "none")
+
+
+def test_a_cancelled_fresh_start_gives_back_the_debts_of_who_sits_out_too() -> None:
+    """R29, R122."""
+    game = table((2, 2, 4), 2, 6, 8, rules=3)
+    for seat in (2, 6, 8):
+        game.table.seats[seat] = replace(game.table.seats[seat], owes="missed_both")
+    sits_out(game, 8)
+    assert game.owed()
+    assert {record.owes for record in game.table.seats.values()} == {"none"}
+    does(game, "operator", "O1", VoidHand(id="", reason="a misdeal"))
+    assert {record.owes for record in game.table.seats.values()} == {"missed_both"}
 
 
 @pytest.mark.parametrize(("option", "expected"), [("first_to_sit", (4, 7, 2)), ("lowest_seat", (2, 4, 7))])
