@@ -10,8 +10,10 @@ from tests.golden.life import lived
 from tests.golden.logs import HERE, states_of
 from tests.replay.playing import Session
 
-SESSIONS = {"nlhe": 1, "plo8": 1, "lo8": 30}
-"""Game -> seed of a session with all that a table of this release has seen; those of v1 were of `playing.session`."""
+SESSIONS = {"nlhe": 52, "plo8": 3, "lo8": 13}
+"""Game -> seed of a session with all that a table of this release has seen.
+
+Those of v1 were of `playing.session`, and those of v2 of `life.lived` with rules 2, at tables of one buy-in."""
 HANDS = 14
 
 

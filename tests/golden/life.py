@@ -26,13 +26,13 @@ from contracts.commands import (
     TopUp,
     VoidHand,
 )
-from contracts.games import Options, Stakes, TableConfig
+from contracts.games import BuyIn, Options, Stakes, TableConfig
 from tests.replay.playing import LO8, NLHE, PLAYERS, PLO8, Session
 
 replace = msgspec.structs.replace
 
 TIMED: Final = Options(
-    rules=2,
+    rules=3,
     act_ms=20_000,
     hand_gap_ms=2_000,
     time_bank_ms=15_000,
@@ -42,8 +42,10 @@ TIMED: Final = Options(
     disconnect_protection="allin",
     sit_out_ms=60_000,
     reserve_ms=9_000,
-    rathole_ms=30_000,
+    rathole_ms=600_000,
 )
+SMALL: Final = 2_500
+"""The most that a player may bring where an operator wants smaller stacks."""
 TABLES: Final[dict[str, TableConfig]] = {
     "nlhe": replace(NLHE, seats=4, options=TIMED),
     "plo8": replace(
@@ -156,7 +158,7 @@ class Life(Session):
         elif kind == 3 and len(self.table.seats) > 3:
             self._order(lambda key, hand: RemovePlayer(id=key, hand=hand, player=player, reason="was rude"))
         elif kind == 4:
-            then = replace(config, stakes=_other_stakes(config.stakes))
+            then = replace(config, stakes=_other_stakes(config.stakes), buy_in=_other_buy_in(config.buy_in))
             self._order(lambda key, hand: ChangeOptions(id=key, hand=hand, config=then, reason="by request"))
 
     def _order(self, command: Callable[[str, int], AnyCommand]) -> None:
@@ -167,6 +169,10 @@ def _other_stakes(stakes: Stakes) -> Stakes:
     factor = 2 if stakes.big_blind == 100 else 1
     fixed = {"small_bet": 100 * factor, "big_bet": 200 * factor} if stakes.small_bet else {}
     return Stakes(small_blind=50 * factor, big_blind=100 * factor, **fixed)
+
+
+def _other_buy_in(buy_in: BuyIn) -> BuyIn:
+    return replace(buy_in, maximum=SMALL if buy_in.maximum != SMALL else 20_000)
 
 
 def lived(game: str, seed: int, hands: int) -> Life:
