@@ -3,11 +3,14 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from contracts.client.sight import Sight
 from contracts.codec import encode
-from contracts.commit import Commit
+from contracts.commands import SitOut
+from contracts.commit import Cause, Commit
 from contracts.events import AnyEvent, fact_of
+from contracts.events.dealer import HandKeyRevealed
 from contracts.events.seats import (
     PresenceChanged,
     SeatReleased,
@@ -18,9 +21,20 @@ from contracts.events.seats import (
     TopUpRequested,
     WaitingListChanged,
 )
-from contracts.events.state import Betting, HandPlayer, Positions, Reservation, SeatRecord, TableRecord, Turn
+from contracts.events.state import (
+    Actor,
+    Allowed,
+    Betting,
+    HandPlayer,
+    Positions,
+    Reservation,
+    SeatRecord,
+    TableRecord,
+    Turn,
+)
 from contracts.events.table import (
     ActionTaken,
+    CommandRefused,
     HandStarted,
     HandVoided,
     LeaveRequested,
@@ -87,21 +101,47 @@ def picture(table: Table) -> PublicTable:
     return shown
 
 
-@pytest.mark.parametrize(
-    "event",
-    [
-        SitOutRequested(seat=2),
-        SitOutRequested(seat=2, timed_out=True),
-        LeaveRequested(seat=2),
-        TopUpQueued(seat=2, amount=700, queued=700),
-        TopUpRequested(seat=2, player="bob", request=7, amount=700, expires=NOON),
-        TopUpReleased(seat=2, player="bob", request=7, reason="refused", message="bob has 3 left"),
-    ],
-    ids=fact_of,
+HIDDEN: tuple[AnyEvent, ...] = (
+    SitOutRequested(seat=2),
+    SitOutRequested(seat=2, timed_out=True),
+    SitOutRequested(seat=1),
+    LeaveRequested(seat=2),
+    LeaveRequested(seat=1),
+    TopUpQueued(seat=2, amount=700, queued=700),
+    TopUpRequested(seat=2, player="bob", request=7, amount=700, expires=NOON),
+    TopUpReleased(seat=2, player="bob", request=7, reason="refused", message="bob has 3 left"),
+    CommandRefused(code="table_full", message="All 6 seats are held.", allowed=Allowed(seats=(1, 2))),
+    HandKeyRevealed(hand=1, to="floor"),
 )
+"""What gives away the next decision, what passes between a player and the cashier, and what only operators are told."""
+
+
+@pytest.mark.parametrize("event", HIDDEN, ids=fact_of)
 def test_what_gives_a_player_away_is_not_shown(event: AnyEvent) -> None:
-    """Neither the next decision, nor what passes between a player and the cashier."""
     assert public_event(event) is None
+
+
+@pytest.mark.parametrize("in_hand", [False, True], ids=["between hands", "at a turn"])
+def test_the_views_of_all_that_is_hidden_are_alike(in_hand: bool) -> None:  # noqa: FBT001 - drawn by name
+    """That something was written can be seen, and when; neither what it was nor by whom."""
+    told = set()
+    for number, event in enumerate(HIDDEN, 9):
+        table = after(TableOpened(config=CONFIG), PlayerSeated(record=ANN), PlayerSeated(record=BOB))
+        if in_hand:
+            evolve(table, STARTED)
+            assert table.hand is not None
+            table.hand.turn, table.hand.turn_number, table.hand.turn_opened = TURN, 2, NOON
+        evolve(table, event)
+        table.n, table.head = number, f"{number:064}"
+        at = NOON + timedelta(milliseconds=number)
+        cause = Cause(actor=Actor(kind="player", name="bob"), arrived=at, command=SitOut(id=f"bob-{number}"))
+        commit = Commit(
+            v=1, table="T1", n=number, hand=1, by="table", at=at, cause=cause, prev="0" * 64, events=(event,)
+        )
+        view = public_view(table, commit)
+        assert (view.n, view.previous, view.head, view.at) == (number, number - 1, table.head, at)
+        told.add(encode(replace(view, n=0, previous=0, head="", at=NOON)))
+    assert len(told) == 1
 
 
 def test_a_kept_seat_is_shown_without_the_chips_that_are_asked_for() -> None:
