@@ -73,7 +73,11 @@ class RakeSchedule(Data, frozen=True):
 
 
 class Options(Data, frozen=True):
-    """The house's choices where rooms differ; each names its rule. The defaults are the rule book's."""
+    """The house's choices where rooms differ; each names its rule.
+
+    The defaults are the rule book's, but for four that are 0, and stay so, as no default ever changes:
+    it has 30 s for `time_bank_ms`, 20 s for `disconnect_ms`, 15 min for `sit_out_ms` and 2 for `sit_out_blinds`.
+    """
 
     first_button: Literal["first_to_sit", "lowest_seat", "random"] = "first_to_sit"  # R13
     button_mode: Literal["moving", "dead"] = "moving"  # R14, R15
