@@ -1,5 +1,6 @@
 """The house is in order: a file answers one question, and everything stands where a reader looks for it."""
 
+import re
 from pathlib import Path
 
 HOUSE = Path(__file__).parent.parent
@@ -49,6 +50,21 @@ def test_the_top_level_is_short() -> None:
     found = {path.name for path in HOUSE.iterdir() if not path.name.startswith(".")}
     stray = found - TOP_LEVEL - LEFT_BY_TOOLS
     assert not stray, f"not part of the house: {stray}. A service, a contract, deploy/ or tests/ is its place."
+
+
+def test_the_layout_in_the_readme_names_every_folder() -> None:
+    """Those at the top, and indented those of `services`."""
+    layout = (HOUSE / "README.md").read_text().partition("## Layout")[2].split("```")[1]
+    named = {"": set[str](), "services": set[str]()}
+    for line in layout.strip().splitlines():
+        folders = re.match(r"\s*((?:[a-z_]+/ ?)+)", line)
+        assert folders is not None, line
+        named["services" if line.startswith(" ") else ""].update(folders[1].replace("/", "").split())
+    there = {
+        place: {path.name for path in (HOUSE / place).iterdir() if path.is_dir() and path.name[0] not in "._"}
+        for place in named
+    }
+    assert named == {**there, "": there[""] - LEFT_BY_TOOLS}
 
 
 def test_a_module_is_named_for_what_it_answers() -> None:
