@@ -194,9 +194,9 @@ def is_led(answer: bytes) -> bool:
     return info.cluster is None or bool(info.cluster.leader)
 
 
-def subjects_in(answer: bytes, stream: str) -> tuple[list[str], int]:
-    """One page of the subjects in a stream, and how many there are in all."""
+def subjects_in(answer: bytes, stream: str) -> tuple[dict[str, int], int]:
+    """One page of the subjects in a stream with how many messages each has, and how many subjects there are in all."""
     info = _info.decode(answer)
     if info.error is not None:
         raise Unavailable(f"stream {stream}: {info.error.description}")
-    return list((info.state.subjects if info.state else None) or ()), info.total
+    return (info.state.subjects if info.state else None) or {}, info.total

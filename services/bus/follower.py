@@ -14,7 +14,7 @@ from services.aggregate.table import Table
 from services.bus.aggregates import Kind
 from services.bus.background import begun
 from services.bus.clock import Clock
-from services.bus.loading import LOADS_MAX, load
+from services.bus.loading import LOADS_MAX, Counted, load
 from services.bus.log import Following, Log, Stored, Unavailable
 from services.bus.measures import UNHEARD, Heard
 from services.bus.owing import Owing
@@ -59,10 +59,10 @@ class Follower[S: State, C: Chained]:
             self._followings.append(await self.log.follow(room, self.receive))
         for room in self.rooms:
             heads = await self.log.heads(room)
-            self._marks[room] = await self.log.room_tail(room)
-            names = {*heads, *await self.log.tables(room)}
-            tables = {name: self.replica(room, name) for name in sorted(names)}
-            await load(self.of, self.log, room, tables, heads, self.catch_up)
+            self._marks[room] = mark = await self.log.room_tail(room)
+            counted = Counted(await self.log.sizes(room), mark.sequence if mark is not None else 0)
+            tables = {name: self.replica(room, name) for name in sorted({*heads, *counted.sizes})}
+            await load(self.of, self.log, room, tables, heads, counted, self.catch_up)
             tails = (replica.sequence for replica in self.replicas.values() if replica.state.room == room)
             self._seen[room] = max(tails, default=0)
             await self._look_again(room)

@@ -5,6 +5,7 @@ from any replica (`DIRECT.GET`), is faster, and is finished from the leader.
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import datetime
 from itertools import batched
@@ -209,17 +210,21 @@ class JetStreamLog:
 
     async def tables(self, room: str) -> list[str]:
         """The tables of a room, sorted."""
-        pattern = subjects.room_pattern(room, self.archive.roots)
-        found: set[str] = set()
-        offset = 0
+        return sorted(await self.sizes(room))
+
+    async def sizes(self, room: str, table: str = ANY) -> dict[str, int]:
+        """How many messages each table of a room has, or one of them."""
+        roots, found, offset = self.archive.roots, Counter[str](), 0
+        pattern = subjects.room_pattern(room, roots) if table == ANY else self._pattern(room, table)
         while True:
             body = _encode({"subjects_filter": pattern, "offset": offset})
-            names, total = answers.subjects_in((await self._asked(self._about, body)).data, self.archive.log)
-            addresses = (subjects.read_commit(name, self.archive.roots) for name in names)
-            found.update(parts.table for parts in addresses if parts)
-            offset += len(names)
-            if not names or offset >= total:
-                return sorted(found)
+            page, total = answers.subjects_in((await self._asked(self._about, body)).data, self.archive.log)
+            for subject, messages in page.items():
+                if address := subjects.read_commit(subject, roots):
+                    found[address.table] += messages
+            offset += len(page)
+            if not page or offset >= total:
+                return dict(found)
 
     async def follow(
         self,

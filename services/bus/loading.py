@@ -1,20 +1,29 @@
 """How the tables of a room, or the ledgers, are read when a process starts: many at the same time.
 
-A table is read from its last statement, a ledger from its first message.
+A table is read from its last statement, a ledger from its first message. That such a statement is no copy of an old one
+shows when its log was read: the last commit's number is as high as the count of its messages, else it is read again.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import Final
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from services.aggregate.chain import Chained, State
 from services.bus.aggregates import Kind
 from services.bus.log import Heads, Log, Stored, Unavailable
-from services.bus.reader import NotFound, from_statement, last_statements
+from services.bus.reader import NotFound, from_last_statement, from_statement, last_statements
 from services.bus.replica import Replica
 
 LOADS_MAX: Final = 32
 """How many tables are read at the same time."""
+
+
+class Counted(NamedTuple):
+    """How many messages each table of a room had, all those up to the sequence `until` included."""
+
+    sizes: Mapping[str, int]
+    until: int
+
 
 type CatchUp[S: State, C: Chained] = Callable[[Replica[S, C]], Awaitable[None]]
 
@@ -25,6 +34,7 @@ async def load[S: State, C: Chained](
     room: str,
     tables: Mapping[str, Replica[S, C]],
     heads: Mapping[str, Heads],
+    counted: Counted,
     catch_up: CatchUp[S, C],
 ) -> None:
     """Brings the tables of a room, by name, up to the tail; each has to pass its `heads`. Raises `Unavailable`."""
@@ -33,7 +43,8 @@ async def load[S: State, C: Chained](
 
     async def read(name: str, replica: Replica[S, C]) -> None:
         async with slots:
-            await _load(log, replica, heads.get(name, {}), statements[name], catch_up)
+            replica.known, replica.asked = dict(heads.get(name, {})), True
+            await _load(log, replica, statements[name], counted, catch_up)
 
     try:
         async with asyncio.TaskGroup() as group:
@@ -47,14 +58,18 @@ async def load[S: State, C: Chained](
 
 
 async def _load[S: State, C: Chained](
-    log: Log, replica: Replica[S, C], heads: Heads, statements: Iterable[Stored], catch_up: CatchUp[S, C]
+    log: Log, replica: Replica[S, C], statements: Sequence[Stored], counted: Counted, catch_up: CatchUp[S, C]
 ) -> None:
-    replica.known, replica.asked = dict(heads), True
+    is_newer = any(stored.sequence > counted.until for stored in statements)
     try:
-        start = await from_statement(replica.of, log, *replica.key, statements)
+        if is_newer:
+            start = await from_last_statement(replica.of, log, *replica.key)
+        else:
+            start = await from_statement(replica.of, log, *replica.key, statements)
     except NotFound:
-        if not heads:
+        if not replica.known:
             return
     else:
-        replica.begin(start.state, start.after)
+        size = 0 if is_newer or start.after == 0 else counted.sizes.get(replica.state.id, 0)
+        replica.begin(start.state, start.after, size)
     await catch_up(replica)

@@ -127,6 +127,9 @@ class Log(Protocol):
     async def tables(self, room: str) -> list[str]:
         """The tables of a room that have any message, sorted."""
 
+    async def sizes(self, room: str, table: str = ANY) -> dict[str, int]:
+        """How many messages each table of a room has, or one of them, as the leader knows it: those that have any."""
+
     async def follow(
         self,
         room: str,

@@ -119,9 +119,17 @@ class MemoryLog:
 
     async def tables(self, room: str) -> list[str]:
         """The tables of a room that have any message, sorted."""
+        return sorted(await self.sizes(room))
+
+    async def sizes(self, room: str, table: str = ANY) -> dict[str, int]:
+        """How many messages each table of a room has, or one of them."""
         prefix = subjects.room_pattern(room, self.archive.roots)[:-1]
-        patterns = (pattern for pattern, found in self._tables.items() if found)
-        return sorted(each[len(prefix) : -2] for each in patterns if each.startswith(prefix))
+        sizes = {
+            pattern[len(prefix) : -2]: len(found)
+            for pattern, found in self._tables.items()
+            if found and pattern.startswith(prefix)
+        }
+        return sizes if table == ANY else {name: size for name, size in sizes.items() if name == table}
 
     async def follow(
         self,

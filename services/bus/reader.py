@@ -1,6 +1,7 @@
 """Reads logs, live or in memory, and finds hands in them: no index is kept, and every read is anchored in the chain.
 
-A table restates itself with every hand, so that a fold may begin there; a ledger is read from its first message.
+A table restates itself with every hand, so that a fold may begin there; a ledger is read from its first message, and so
+is a table in whose log messages lie that are no part of it.
 """
 
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
@@ -16,6 +17,7 @@ from contracts.subjects import read_commit
 from services.aggregate.chain import Chained, State, Verdict
 from services.aggregate.table import Table
 from services.bus.aggregates import TABLES, Kind
+from services.bus.counting import holds_strays
 from services.bus.log import Log, Stored
 from services.bus.outline import outline_of
 from services.bus.reading import Message, Reading
@@ -66,13 +68,18 @@ async def last_statements[S: State, C: Chained](
 async def from_last_statement[S: State, C: Chained](of: Kind[S, C], log: Log, room: Id, name: Id) -> Start[S, C]:
     """The latest point from which the fold gives the state of now. Raises `NotFound`."""
     last = [await log.last_of(room, name, service, fact) for service, fact in of.statements]
+    if await holds_strays(log, room, name):
+        return await from_the_beginning(of, log, room, name)
     return await from_statement(of, log, room, name, [stored for stored in last if stored is not None])
 
 
 async def from_statement[S: State, C: Chained](
     of: Kind[S, C], log: Log, room: Id, name: Id, found: Iterable[Stored]
 ) -> Start[S, C]:
-    """The latest of these statements that extends the chain, else the log's beginning. Raises `NotFound`."""
+    """The latest of these statements that extends the chain, else the log's beginning. Raises `NotFound`.
+
+    In a log that holds strays it may be a copy: whoever reads on from it has to come as far as the log has messages.
+    """
     for statement in sorted(found, key=lambda stored: stored.sequence, reverse=True):
         start = await _anchored(of, log, room, name, statement)
         if start is not None:
@@ -114,7 +121,7 @@ async def _from_latest[S: State, C: Chained](
     """The latest of the most frequent statements that `is_before` allows, if it tells of each that it is shown."""
     for service, fact in of.statements[:1]:
         found = await _latest(log, room, name, is_before, service, fact)
-        start = await _anchored(of, log, room, name, found) if found is not None else None
+        start = await _certain(of, log, room, name, found)
         if start is not None:
             return start
     return await from_the_beginning(of, log, room, name)
@@ -160,8 +167,7 @@ async def from_hand(log: Log, room: Id, table: Id, hand: int) -> TableStart:
     if last is None:
         await from_the_beginning(TABLES, log, room, table)
         raise NotFound(f"table {table} has played no hand yet")
-    found = await _search(log, room, table, hand, last)
-    start = await _anchored(TABLES, log, room, table, found) if found is not None else None
+    start = await _certain(TABLES, log, room, table, await _search(log, room, table, hand, last))
     if start is not None:
         return start
     # Messages that are no part of the log can mislead the search; the chain from the beginning cannot be misled.
@@ -215,12 +221,22 @@ def _hand_of(stored: Stored | None) -> int | None:
         return None
 
 
+async def _certain[S: State, C: Chained](
+    of: Kind[S, C], log: Log, room: Id, name: Id, found: Stored | None
+) -> Start[S, C] | None:
+    """The start at a statement that extends the chain, in a log that holds nothing else."""
+    if found is None or await holds_strays(log, room, name):
+        return None
+    return await _anchored(of, log, room, name, found)
+
+
 async def _anchored[S: State, C: Chained](
     of: Kind[S, C], log: Log, room: Id, name: Id, statement: Stored
 ) -> Start[S, C] | None:
     """The start at a statement that extends a commit before it; None where it does not.
 
-    A second copy of an old statement does not: another message follows that commit already.
+    A second copy of an old statement does not: another message follows that commit already. One of a run of copies
+    does: that it is one can only be counted.
     """
     try:
         commit = of.decode(statement.data)

@@ -58,6 +58,7 @@ class Replica[S: State, C: Chained]:
         self.last: Sha256 | None = None
         self.trace = ""
         self.asked = False
+        self._size = 0
         self.epoch = 0
         self.turnstiles: dict[str, asyncio.Lock] = {}
         self._changed: asyncio.Future[None] | None = None
@@ -82,11 +83,19 @@ class Replica[S: State, C: Chained]:
         """Lets one decision of a service at a time through; the others wait in the order of their arrival."""
         return self.turnstiles.setdefault(service, asyncio.Lock())
 
-    def begin(self, state: S, sequence: int) -> None:
-        """Starts from a fold, or the anchor of a partial read, to which all up to `sequence` belongs."""
-        self.state, self.sequence, self.last = state, sequence, None
+    def begin(self, state: S, sequence: int, size: int = 0) -> None:
+        """Starts from a fold, or the anchor of a partial read, to which all up to `sequence` belongs.
+
+        `size`: how many messages the log had when that was found, unless it is known to be no copy.
+        """
+        self.state, self.sequence, self.last, self._size = state, sequence, None, size
         self.known = {n: head for n, head in self.known.items() if n >= state.n}
         self._compare()
+
+    @property
+    def is_short(self) -> bool:
+        """Whether its last commit has a lower number than the log had messages: it may have begun at a copy."""
+        return self.state.n < self._size
 
     def learn(self, heads: Heads) -> None:
         """Has the chain pass these heads; not those that it passed while they were asked for."""
@@ -95,14 +104,16 @@ class Replica[S: State, C: Chained]:
 
     def adopt(self, fresh: "Replica[S, C]") -> None:
         """Goes on from the same log read anew; where that halted it stays halted, by that reason."""
-        self.epoch += 1
+        was_short = self.is_short
+        self.epoch, self._size = self.epoch + 1, 0
         if fresh.halted is not None:
             self.halt(fresh.halted)
             return
         self.state, self.sequence, self.known = fresh.state, fresh.sequence, fresh.known
         self.held, self.last, self.debt, self.since = fresh.held, fresh.last, fresh.debt, fresh.since
         self.trace, self.halted = fresh.trace, None
-        say_resumed(self.of, self.state)
+        if not was_short:
+            say_resumed(self.of, self.state)
         self.wake()
 
     def heir(self, heads: Heads) -> "Replica[S, C]":

@@ -30,10 +30,11 @@ async def stands[S: State, C: Chained](log: Log, replica: Replica[S, C]) -> bool
 
 
 async def read_on[S: State, C: Chained](log: Log, replica: Replica[S, C], take: Take[S, C]) -> bool:
-    """Reads a log up to its tail; False where the log is not what it was. Raises `Unavailable`.
+    """Reads a log up to its tail; False where the log is not what it was, or not what it looked like at its end.
 
     What does not extend the chain is passed over only while the last message stands: else the log began anew, and
-    its first commits would be taken for strays.
+    its first commits would be taken for strays. Where the read began at a copy of a statement, it leads nowhere. Raises
+    `Unavailable`.
     """
     epoch, before = replica.epoch, replica.sequence
     async for stored in log.read(*replica.key, replica.sequence):
@@ -50,7 +51,11 @@ async def read_on[S: State, C: Chained](log: Log, replica: Replica[S, C], take: 
             try:
                 take(replica, stored, in_order=True)
             except Gap as gap:
+                if replica.is_short:
+                    return False
                 replica.halt(f"the log has a hole: {gap}")
+    if replica.is_short:
+        return False
     return replica.sequence != before or await stands(log, replica) or replica.epoch != epoch
 
 

@@ -159,6 +159,9 @@ async def test_two_tables_do_not_know_of_each_other(log: Log) -> None:
     assert await told(log.read("main", "T11", other)) == ["three"]
     assert await told(log.read("main", "T11", prefixed)) == []
     assert await log.tables("main") == ["T1", "T11", "T2"]
+    assert await log.sizes("main") == {"T1": 2, "T11": 1, "T2": 1}
+    assert await log.sizes("main", "T1") == {"T1": 2}
+    assert await log.sizes("main", "T3") == {}
 
 
 async def test_a_room_is_read_in_the_order_of_all_its_tables_and_no_others(log: Log) -> None:

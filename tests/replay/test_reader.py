@@ -1,17 +1,22 @@
 """Hands are found without an index, and a fold may begin at any of them."""
 
 import pytest
+from structlog.testing import capture_logs
 
 from contracts.codec import encode
 from contracts.commands import PauseTable, ResumeTable
+from contracts.commit import Commit
 from contracts.events.table import HandStarted, TableRestated
-from contracts.subjects import guarded
+from contracts.subjects import ANY, guarded, read_commit
 from services.aggregate.table import RESTATE_AFTER_COMMITS, Table
 from services.bus import reader
 from services.bus.aggregates import TABLES
+from services.bus.clock import Clock
+from services.bus.follower import Follower, TableFollower
 from services.bus.log import Stored
 from services.bus.memory import MemoryLog
 from services.bus.reading import Reading
+from services.bus.replica import Watcher
 from services.replay.verification import Verification, verify
 from tests.replay.playing import GAMES, NLHE, ROOM, Session, session
 
@@ -117,6 +122,116 @@ async def test_a_message_that_is_no_part_of_the_log_does_not_mislead_the_search(
         commits = [commit async for commit, _ in reader.commits(log, start, hand)]
         assert commits == [commit for commit in nlhe.commits if commit.hand == hand]
     assert await reader.last_hand(log, ROOM, table) == nlhe.table.hands
+
+
+def runs_of_copies(played: Session) -> list[range]:
+    """Which commits are stored again: a hand's beginning, a hand and more, a whole log, and one that only begins so."""
+    begins = [index for index, commit in enumerate(played.commits) if isinstance(commit.events[0], HandStarted)]
+    whole = range(len(played.commits))
+    return [
+        range(begins[2] - 1, begins[2] + 1),
+        range(begins[-1] - 1, begins[-1] + 1),
+        range(begins[0] - 1, begins[2] + 5),
+        whole,
+        whole[: begins[-1] + 1],
+    ]
+
+
+def with_copies(played: Session, run: range) -> CountingLog:
+    """A log at whose end a run of its commits lies once more."""
+    return CountingLog([*played.log.messages, *(played.log.messages[index] for index in run)])
+
+
+@pytest.mark.parametrize("which", range(5))
+async def test_a_run_of_copies_is_not_taken_for_the_end_of_a_log(nlhe: Session, which: int) -> None:
+    """DESIGN 2: each copy extends the one before it, so that the statement among them looks like the last one."""
+    table = nlhe.table.id
+    log = with_copies(nlhe, runs_of_copies(nlhe)[which])
+    reading = await reader.folded(log, await reader.from_last_statement(TABLES, log, ROOM, table))
+    assert reading.state == nlhe.table
+    for hand in range(1, nlhe.table.hands + 1):
+        start = await reader.from_hand(log, ROOM, table, hand)
+        assert [commit async for commit, _ in reader.commits(log, start, hand)] == [
+            commit for commit in nlhe.commits if commit.hand == hand
+        ]
+    for n in (6, 40, len(nlhe.commits)):
+        reading = await reader.folded(log, await reader.from_commit(TABLES, log, ROOM, table, n))
+        assert reading.state == nlhe.table
+    start = await reader.from_moment(log, ROOM, table, nlhe.commits[-1].at)
+    assert (await reader.folded(log, start)).state == nlhe.table
+
+
+@pytest.mark.parametrize("heads", [True, False], ids=["with heads", "without heads"])
+@pytest.mark.parametrize("which", range(5))
+async def test_a_process_that_starts_does_not_take_a_run_of_copies_for_the_end_of_a_log(
+    nlhe: Session, which: int, *, heads: bool
+) -> None:
+    """It would act on an old hand, and call the rest lost where somebody published a head."""
+    table = nlhe.table.id
+    log = with_copies(nlhe, runs_of_copies(nlhe)[which])
+    if heads:
+        log.published[ROOM, table] = {nlhe.table.n: nlhe.table.head}
+    with capture_logs() as lines:
+        follower = await started(log)
+    replica = follower.replica(ROOM, table)
+    assert (replica.state, replica.halted, replica.sequence) == (nlhe.table, None, log.messages[-1].sequence)
+    assert {line["event"] for line in lines} == {"message_ignored"}
+
+
+@pytest.mark.parametrize("which", range(4))
+async def test_what_is_appended_after_a_run_of_copies_is_read_by_who_starts(nlhe: Session, which: int) -> None:
+    """The copies lead nowhere: what follows them extends the commit before them."""
+    table, run = nlhe.table.id, runs_of_copies(nlhe)[which]
+    messages, index = nlhe.log.messages, len(nlhe.commits) - 3
+    run = range(run.start, min(run.stop, index))
+    log = CountingLog([*messages[:index], *(messages[each] for each in run), *messages[index:]])
+    with capture_logs() as lines:
+        follower = await started(log)
+    replica = follower.replica(ROOM, table)
+    assert (replica.state, replica.halted, replica.sequence) == (nlhe.table, None, log.messages[-1].sequence)
+    assert {line["event"] for line in lines} == {"message_ignored"}
+
+
+class GrowsWhenCounted(CountingLog):
+    """To which much comes as soon as its messages were counted."""
+
+    def __init__(self, messages: list[Stored], coming: list[Stored]) -> None:
+        super().__init__(messages)
+        self.coming = coming
+
+    async def sizes(self, room: str, table: str = ANY) -> dict[str, int]:
+        found = await super().sizes(room, table)
+        coming, self.coming = self.coming, []
+        for message in coming:
+            address = read_commit(message.subject)
+            assert address is not None
+            self.store(guarded(*address), message.data, len(self.messages))
+        return found
+
+
+async def test_a_hand_that_begins_while_a_process_starts_may_have_its_copies_too(nlhe: Session) -> None:
+    """What is newer than the count cannot be judged by it."""
+    messages = nlhe.log.messages
+    begin = max(index for index, commit in enumerate(nlhe.commits) if isinstance(commit.events[0], HandStarted))
+    log = GrowsWhenCounted(messages[: begin - 1], [*messages[begin - 1 :], *messages[begin - 1 : begin + 1]])
+    replica = (await started(log)).replica(ROOM, nlhe.table.id)
+    assert (replica.state, replica.halted, replica.sequence) == (nlhe.table, None, log.messages[-1].sequence)
+
+
+async def test_a_process_that_starts_reads_an_honest_table_from_its_last_hand(nlhe: Session) -> None:
+    log = log_of(nlhe)
+    folded: list[int] = []
+    await started(log, lambda _, commit, __: folded.append(commit.n))
+    begins = [commit.n for commit in nlhe.commits if isinstance(commit.events[0], HandStarted)]
+    assert folded == list(range(begins[-1], len(nlhe.commits) + 1))
+
+
+async def started(log: MemoryLog, *watchers: Watcher[Table, Commit]) -> TableFollower:
+    follower: TableFollower = Follower(TABLES, log, (ROOM,), Clock())
+    follower.watchers += watchers
+    await follower.start()
+    await follower.stop()
+    return follower
 
 
 async def test_a_hand_that_was_not_played_is_said_not_to_be_there(nlhe: Session) -> None:

@@ -258,7 +258,11 @@ class FaultyLog(MemoryLog):
 
     async def tables(self, room: str) -> list[str]:
         """The tables that had a message when the leader was asked."""
-        found = await super().tables(room)
+        return sorted(await self.sizes(room))
+
+    async def sizes(self, room: str, table: str = ANY) -> dict[str, int]:
+        """How many messages there were when the leader was asked."""
+        found = await super().sizes(room, table)
         await self.answered()
         return found
 
