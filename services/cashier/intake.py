@@ -7,9 +7,9 @@ from contracts.account_commands import ACCOUNT_COMMAND_VERSION, AnyAccountComman
 from contracts.accounts import LEDGER_PATTERN
 from contracts.codec import decode_account_command
 from contracts.data import CHIPS_MAX, END
-from contracts.intake import as_command, glance
 from contracts.outcomes import Allowed, Rejected
 from contracts.plain import in_words
+from services.aggregate.intake import as_command, glance
 
 KINDS: Final = tuple(str(kind.__struct_config__.tag) for kind in get_args(AnyAccountCommand.__value__))
 """What the `type` of an account command may be."""

@@ -13,9 +13,9 @@ import msgspec
 from contracts.codec import decode_command
 from contracts.commands import COMMAND_VERSION, AnyCommand, ChangeOptions, OpenTable
 from contracts.data import CHIPS_MAX
-from contracts.intake import UNREADABLE, as_command, glance
 from contracts.outcomes import Allowed, Code, Rejected
 from contracts.plain import in_words
+from services.aggregate.intake import UNREADABLE, as_command, glance
 
 AMOUNT: Final = re.compile(r"at `\$\.(to|amount|buy_in)`$")
 """How msgspec says that the fault lies in an amount of chips."""
