@@ -161,6 +161,8 @@ class House(RuleBasedStateMachine):
         else:
             for held in [record.seat for record in stand.table.seats.values() if record.player == command.player]:
                 stand.leave(held)
+            for kept in [each.seat for each in stand.table.reservations.values() if each.player == command.player]:
+                stand.expire(kept)
 
     @invariant()
     def the_balances_add_up_to_nothing(self) -> None:
