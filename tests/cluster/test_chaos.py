@@ -2,13 +2,14 @@
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
 
-from tests.cluster.house import SERVICES, Fault, House, endured, open_house
-from tests.cluster.servers import Cluster, Node
+from tests.cluster.house import SERVICES, House, Pick, open_house
+from tests.cluster.play import Fault, endured
+from tests.cluster.servers import Cluster
 
 pytestmark = [
     pytest.mark.server,
@@ -18,8 +19,6 @@ pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.timeout(240),
 ]
-
-type Pick = Callable[[House], Awaitable[Node]]
 
 STOPPED_S = 20.0
 WATCHED_S = 3.0
@@ -78,18 +77,29 @@ def stopped_service(name: str) -> Fault:
     return fault
 
 
+def often(name: str, *names: str) -> list[pytest.MarkDecorator]:
+    """The mark of what is tried each time, for some services."""
+    return [SHORT] if name in names else []
+
+
 FAULTS = [
     pytest.param("leader-sigkill", server(House.leader, signal.SIGKILL), HARD_S_MAX, marks=SHORT),
     pytest.param("leader-sigterm", server(House.leader, signal.SIGTERM), DRAINED_S_MAX, marks=SHORT),
     pytest.param("leader-sigstop", stopped_server(House.leader), HARD_S_MAX),
+    pytest.param("ledger-leader-sigkill", server(House.leader_of_ledgers, signal.SIGKILL), HARD_S_MAX, marks=SHORT),
+    pytest.param("ledger-leader-sigterm", server(House.leader_of_ledgers, signal.SIGTERM), DRAINED_S_MAX),
+    pytest.param("ledger-leader-sigstop", stopped_server(House.leader_of_ledgers), HARD_S_MAX),
     pytest.param("follower-sigkill", server(House.follower, signal.SIGKILL), HARD_S_MAX, marks=SHORT),
     pytest.param("follower-sigterm", server(House.follower, signal.SIGTERM), DRAINED_S_MAX),
     pytest.param("follower-sigstop", stopped_server(House.follower), HARD_S_MAX),
     *(
-        pytest.param(f"{name}-sigstop", stopped_service(name), HARD_S_MAX, marks=[SHORT] if name == "dealer" else [])
+        pytest.param(f"{name}-sigstop", stopped_service(name), HARD_S_MAX, marks=often(name, "dealer", "cashier"))
         for name in SERVICES
     ),
-    *(pytest.param(f"{name}-sigkill", service(name, signal.SIGKILL), DRAINED_S_MAX) for name in SERVICES),
+    *(
+        pytest.param(f"{name}-sigkill", service(name, signal.SIGKILL), DRAINED_S_MAX, marks=often(name, "cashier"))
+        for name in SERVICES
+    ),
     *(pytest.param(f"{name}-sigterm", service(name, signal.SIGTERM), DRAINED_S_MAX) for name in SERVICES),
 ]
 
@@ -100,3 +110,4 @@ async def test_nothing_is_lost_or_doubled_and_play_goes_on(
 ) -> None:
     cost = await endured(house, name, fault)
     assert cost.room_s <= room_s_max, cost
+    assert cost.ledger_s <= HARD_S_MAX, cost

@@ -1,12 +1,13 @@
-"""DESIGN 1: the leader loses its peers and keeps its clients; services leave it, and the others go on without it."""
+"""DESIGN 1: a leader loses its peers and keeps its clients; services leave it, and the others go on without it."""
 
 import asyncio
 from pathlib import Path
 
 import pytest
 
-from tests.cluster.house import SERVICES, House, endured, open_house
+from tests.cluster.house import SERVICES, House, Pick, open_house
 from tests.cluster.network import Network, network_fault
+from tests.cluster.play import endured
 from tests.cluster.servers import Cluster, Node
 from tests.engine import IN_CI
 from tests.processes.playing import measured
@@ -36,11 +37,19 @@ def network() -> Network:
     return Network()
 
 
-async def test_services_leave_a_leader_without_quorum_by_themselves(network: Network, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "pick"), [("partition", House.leader), ("ledger-partition", House.leader_of_ledgers)])
+async def test_services_leave_a_leader_without_quorum_by_themselves(
+    network: Network, tmp_path: Path, name: str, pick: Pick
+) -> None:
     """The first process of every service, and none of the bots, is at the leader when it is cut off."""
+
+    async def doors(house: House) -> tuple[str, str]:
+        leader = await pick(house)
+        return leader.url, _others(house.cluster, leader)
+
     with network, Cluster(tmp_path, network.places) as cluster:
-        async with open_house(cluster, lambda leader: (leader.url, _others(cluster, leader))) as house:
-            leader = await house.leader()
+        async with open_house(cluster, doors) as house:
+            leader = await pick(house)
             left: dict[str, float] = {}
 
             async def cut(_: House) -> None:
@@ -49,9 +58,10 @@ async def test_services_leave_a_leader_without_quorum_by_themselves(network: Net
 
             house.doors = _others(cluster, leader)
             assert set(await asyncio.to_thread(leader.users)) == set(SERVICES)
-            cost = await endured(house, "partition", cut)
+            cost = await endured(house, name, cut)
             measured("the leader was left by " + ", ".join(f"{user} after {s:.1f} s" for user, s in left.items()))
             assert cost.room_s <= ROOM_S_MAX, cost
+            assert cost.ledger_s <= ROOM_S_MAX, cost
             assert max(left.values()) <= LEFT_S_MAX, left
 
 
