@@ -10,7 +10,9 @@ from string import ascii_uppercase
 from typing import Final
 
 import msgspec
+import nats.errors
 from nats.aio.client import Client as Nats
+from nats.js.errors import ServiceUnavailableError
 
 from services.bus.connection import Line, connect
 from services.bus.credentials import Credentials
@@ -22,6 +24,7 @@ from tests.processes.fleet import RUN, Member
 
 SERVICES: Final = ("table", "dealer", "rake", "settlement", "cashier", "views")
 LED_S_MAX: Final = 30.0
+ASK_S: Final = 1.0
 POLL_S: Final = 0.05
 
 type Pick = Callable[["House"], Awaitable[Node]]
@@ -56,7 +59,8 @@ class House:
         async with self._deploying() as client:
             tables = await self._led_by(client, TABLES)
             while (found := await self._led_by(client, LEDGER)) is tables:
-                await client.request(f"{DEPLOY_PREFIX}.STREAM.LEADER.STEPDOWN.{LEDGER}")
+                with contextlib.suppress(nats.errors.TimeoutError):
+                    await client.request(f"{DEPLOY_PREFIX}.STREAM.LEADER.STEPDOWN.{LEDGER}", timeout=ASK_S)
             return found
 
     @contextlib.asynccontextmanager
@@ -71,12 +75,13 @@ class House:
             await client.close()
 
     async def _led_by(self, client: Nats, stream: str) -> Node:
-        """The server that leads a stream, as soon as there is one."""
+        """The server that leads a stream, as soon as there is one: nobody answers while one is elected."""
         async with asyncio.timeout(LED_S_MAX):
             while True:
-                group = (await client.jetstream().stream_info(stream)).cluster
-                if group is not None and group.leader:
-                    return self.cluster.named(group.leader)
+                with contextlib.suppress(nats.errors.TimeoutError, ServiceUnavailableError):
+                    group = (await client.jetstream(timeout=ASK_S).stream_info(stream)).cluster
+                    if group is not None and group.leader:
+                        return self.cluster.named(group.leader)
                 await asyncio.sleep(POLL_S)
 
     async def follower(self) -> Node:
