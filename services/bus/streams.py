@@ -6,11 +6,14 @@ cashier's accounts. The deploy role creates them, once; everybody else compares 
 is there with what is written here and refuses to work on anything else. Nothing here ever edits a stream.
 """
 
+import contextlib
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import fields
 from enum import Enum
+from functools import partial
 from typing import Any, Final
 
+import nats.errors
 import structlog
 from nats.js import JetStreamContext
 from nats.js.api import DiscardPolicy, RePublish, RetentionPolicy, StorageType, StreamConfig, StreamState
@@ -30,6 +33,8 @@ LEDGER: Final = OF_LEDGERS.log
 LEDGER_HEADS: Final = OF_LEDGERS.heads
 LEDGER_REFUSALS: Final = OF_LEDGERS.refusals
 
+ASKED_MAX: Final = 3
+"""So often the deploy role asks servers that do not answer; to create a stream again changes nothing."""
 HEADS_KEPT: Final = 5
 REFUSALS_BYTES_MAX: Final = {OF_TABLES.refusals: 256 * 1024 * 1024, OF_LEDGERS.refusals: 16 * 1024 * 1024}
 """The server keeps so much free for them; wallets are refused far less than players."""
@@ -123,7 +128,7 @@ async def ensure(
         for wanted in (_log(archive), _heads(archive), _refusals(archive)):
             if found[_name(wanted)] is None:
                 await _create(context, _whole(wanted, replicas), anew=bool(told))
-    await check(context, replicas, tuple(found))
+    await _answered(partial(check, context, replicas, tuple(found)))
 
 
 def _unfit(missing: Sequence[str], health: Health, over: Collection[str], *, new_log: bool) -> str | None:
@@ -138,8 +143,8 @@ def _unfit(missing: Sequence[str], health: Health, over: Collection[str], *, new
 
 
 async def _create(context: JetStreamContext, wanted: StreamConfig, *, anew: bool) -> None:
-    created = (await context.add_stream(wanted)).state
-    await context.update_stream(wanted)  # a damaged description is written anew by a change alone
+    created = (await _answered(partial(context.add_stream, wanted))).state
+    await _answered(partial(context.update_stream, wanted))  # a damaged description is written anew by a change alone
     if anew:
         name = _name(wanted)
         logger.error("stream_created_anew", stream=name, messages=created.messages, reason=_WITHOUT[name])
@@ -147,9 +152,17 @@ async def _create(context: JetStreamContext, wanted: StreamConfig, *, anew: bool
 
 async def _state(context: JetStreamContext, name: str) -> StreamState | None:
     try:
-        return (await context.stream_info(name)).state
+        return (await _answered(partial(context.stream_info, name))).state
     except NotFoundError:
         return None
+
+
+async def _answered[T](ask: Callable[[], Awaitable[T]]) -> T:
+    """The answer to a question that may be asked again: servers that have just found one another lose some."""
+    for _ in range(ASKED_MAX - 1):
+        with contextlib.suppress(nats.errors.TimeoutError):
+            return await ask()
+    return await ask()
 
 
 async def check(context: JetStreamContext, replicas: int, names: tuple[str, ...] = (TABLES, HEADS)) -> None:

@@ -1,9 +1,12 @@
 """The streams are as they must be, or nobody works on them."""
 
 from collections.abc import AsyncIterator
+from typing import Any
 
+import nats.errors
 import pytest
 from nats.aio.client import Client
+from nats.aio.msg import Msg
 from nats.js.api import DiscardPolicy, RePublish, StreamConfig
 
 from services.bus import streams
@@ -30,6 +33,38 @@ async def test_what_was_created_passes_the_check_and_may_be_created_again(server
         async with connected(server, "cashier") as cashier:
             names = (TABLES, HEADS, LEDGER, LEDGER_HEADS, LEDGER_REFUSALS)
             await streams.check(cashier.jetstream(prefix=API_PREFIX), 1, names)
+
+
+class Forgetful(Client):
+    """A connection that loses the first answer to each question of the given kinds."""
+
+    lost: set[str]
+
+    async def request(
+        self,
+        subject: str,
+        payload: bytes = b"",
+        timeout: float = 0.5,  # noqa: ASYNC109 - nats-py's own
+        old_style: bool = False,  # noqa: FBT001, FBT002 - nats-py's own
+        headers: dict[str, Any] | None = None,
+    ) -> Msg:
+        answer = await super().request(subject, payload, timeout, old_style, headers)
+        if subject in self.lost:
+            return answer
+        self.lost.add(subject)
+        raise nats.errors.TimeoutError
+
+
+async def test_streams_whose_servers_lose_every_first_answer_are_created() -> None:
+    """Servers that had just found one another created `TABLES`, and the answer did not come: `nats: timeout`."""
+    async with EmbeddedServer() as new:
+        client = Forgetful()
+        client.lost = set()
+        await client.connect(new.url, user="deploy", password=new.credentials.passwords["deploy"])
+        await streams.ensure(client.jetstream(), replicas=1)
+        await client.close()
+        async with connected(new, "deploy") as deploy:
+            assert {info.config.name for info in await deploy.jetstream().streams_info()} == set(streams.NAMES)
 
 
 async def test_a_new_log_on_servers_that_do_not_say_how_they_are_is_created_by_name_alone() -> None:
