@@ -15,7 +15,7 @@ from msgspec import inspect
 from contracts.account_commands import Reference
 from contracts.accounts import Account
 from contracts.commands import AdjustStack, Command
-from contracts.data import CHIPS_MAX, Id
+from contracts.data import CHIPS_MAX, Id, Instant
 
 SHOWN_CHARACTERS_MAX: Final = 60
 """So much of a wrong value is said again."""
@@ -36,6 +36,11 @@ _PATTERNS: Final[dict[str | None, str]] = {
     "^[A-Z]{3,5}(?!\\n)$": "3 to 5 capital letters",
 }
 
+_SCALARS: Final[dict[type[inspect.Type], str]] = {
+    inspect.BoolType: "true or false",
+    inspect.DateTimeType: "a time with its offset, as 2026-03-01T20:00:00Z,",
+}
+"""What is accepted where a field has nothing of its own to say."""
 
 _REGEX: Final = re.compile(r"matching regex (['\"])(.*)\1")
 """How msgspec says what a text must be like."""
@@ -115,6 +120,8 @@ def _fits(value: object, kind: inspect.Type) -> bool:
             return isinstance(value, str) and value in kind.values
         case inspect.StrType():
             return isinstance(value, str) and _is_text(value, kind)
+        case inspect.DateTimeType():
+            return isinstance(value, str) and _is_instant(value)
         case _:
             return False
 
@@ -136,6 +143,14 @@ def _is_text(value: str, kind: inspect.StrType) -> bool:
     return kind.pattern is None or re.search(kind.pattern, value) is not None
 
 
+def _is_instant(value: str) -> bool:
+    try:
+        msgspec.convert(value, Instant)
+    except msgspec.ValidationError:
+        return False
+    return True
+
+
 def accepted(kind: inspect.Type) -> str:
     """What may stand in a field of this kind, in words."""
     match kind:
@@ -146,12 +161,12 @@ def accepted(kind: inspect.Type) -> str:
         case inspect.IntType():
             low, high = _bounds(kind)
             return f"a whole number from {low} to {high}"
-        case inspect.BoolType():
-            return "true or false"
         case inspect.LiteralType():
             return f"one of {', '.join(map(repr, kind.values))}" if len(kind.values) > 1 else repr(kind.values[0])
         case inspect.StrType():
             return _text(kind)
+        case inspect.BoolType() | inspect.DateTimeType():
+            return _SCALARS[type(kind)]
         case inspect.VarTupleType():
             return f"a list, each {accepted(kind.item_type)},"
         case inspect.TupleType():

@@ -8,6 +8,7 @@ import structlog
 
 from contracts.codec import encode
 from contracts.outcomes import Rejected
+from contracts.plain import in_words
 from contracts.subjects import ActorKind, QuerySubject, Question, read_query
 from services.bus import misnamed
 from services.bus.background import Background
@@ -58,7 +59,7 @@ class Answering:
             try:
                 found = await answer(asked, body)
             except msgspec.MsgspecError as error:
-                found = Rejected(code="malformed", message=f"The query cannot be read: {error}.")
+                found = Rejected(code="malformed", message=f"The query cannot be read: {in_words(str(error))}.")
             except (Unavailable, Refused) as error:
                 found = Rejected(code="busy", message=f"The log cannot be used now: {error}. Ask again.")
             except Exception:

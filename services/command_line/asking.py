@@ -6,12 +6,13 @@ came. After 2 the same command is sent again with the `--id` and the `--hand` th
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, cast
+from typing import Annotated, Any, Final
 from uuid import uuid4
 
 import msgspec
 from cyclopts import Parameter, validators
 
+from contracts.account_commands import AnyAccountCommand
 from contracts.client import Client, ClientError, Unanswered
 from contracts.commands import AnyCommand, VoidHand
 from contracts.data import Id
@@ -69,16 +70,16 @@ async def ask(
     Raises `WrongArgument` for fields that no such command has, `CannotRead` where there is no answer.
     """
     again, name = Again(id=again.id or f"cli-{uuid4().hex}", hand=again.hand), table_name(table)
-    command_of(kind, {**fields, "id": again.id})  # before anybody is asked
+    fitting(kind, {**fields, "id": again.id})  # before anybody is asked
     async with an_operator(where) as operator:
         hand = again.hand if again.hand is not None else await _hand_of(operator, where.room, name)
-        command = command_of(kind, {**fields, "id": again.id, "hand": hand})
+        command = fitting(kind, {**fields, "id": again.id, "hand": hand})
         outcome = await _sent(operator, where.room, name, command)
         for _ in range(0 if again.hand is not None or kind is VoidHand else HANDS_TRIED_MAX):
             newer = _hand_instead(outcome)
             if newer is None:
                 break
-            command = command_of(kind, {**fields, "id": again.id, "hand": newer})
+            command = fitting(kind, {**fields, "id": again.id, "hand": newer})
             outcome = await _sent(operator, where.room, name, command)
     if json:
         print_json({"room": where.room, "table": name, "command": command, "outcome": outcome})
@@ -104,10 +105,10 @@ def _hand_instead(outcome: Outcome) -> int | None:
     return outcome.allowed.hand if isinstance(outcome, Rejected) and outcome.code == "stale" else None
 
 
-def command_of(kind: type[AnyCommand], fields: Mapping[str, Any]) -> AnyCommand:
+def fitting[T: AnyCommand | AnyAccountCommand](kind: type[T], fields: Mapping[str, Any]) -> T:
     """The command with these fields. Raises `WrongArgument`."""
     try:
-        return cast("AnyCommand", read(fields, cast("type[msgspec.Struct]", kind)))
+        return read(fields, kind)
     except Faulty as faulty:
         raise WrongArgument("\n".join(faulty.faults)) from faulty
 

@@ -26,8 +26,7 @@ from contracts.account_commands import (
 )
 from contracts.client import ClientError, Unanswered
 from contracts.outcomes import Accepted, Outcome, Rejected
-from contracts.plain import in_words
-from services.command_line.asking import ANSWERED_S, REFUSED, Json, Why, instead
+from services.command_line.asking import ANSWERED_S, REFUSED, Json, Why, fitting, instead
 from services.command_line.at_the_desk import an_operator
 from services.command_line.ledger_logs import OfLedger, books, ledger_name, ledgers_of, only_ledger
 from services.command_line.printing import print_json, print_lines
@@ -212,13 +211,7 @@ async def _all(where: Where) -> list[str]:
 def _command(kind: type[AnyAccountCommand], fields: Mapping[str, Any], to: To) -> AnyAccountCommand:
     """The command with these fields. Raises `WrongArgument`."""
     made = to.made or datetime.now(UTC).isoformat()
-    whole = {**fields, "id": to.id or f"cli-{uuid4().hex}", "made": made}
-    try:
-        return msgspec.convert(whole, kind)
-    except msgspec.ValidationError as error:
-        reason, _, field = in_words(str(error)).partition(" - at `$.")
-        value = whole.get(field.rstrip("`"), "")
-        raise WrongArgument(f"{field.rstrip('`')} {value!r} is not accepted: {reason}") from error
+    return fitting(kind, {**fields, "id": to.id or f"cli-{uuid4().hex}", "made": made})
 
 
 async def _asked(where: Where, ledger: str, command: AnyAccountCommand) -> Outcome:

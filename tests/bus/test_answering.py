@@ -7,9 +7,9 @@ import msgspec
 import pytest
 import structlog
 
-from contracts.codec import decode_outcome, encode
+from contracts.codec import decode, decode_outcome, encode
 from contracts.outcomes import Rejected
-from contracts.queries import CardsQuery, HandsQuery
+from contracts.queries import AccountQuery, CardsQuery, HandsQuery
 from contracts.subjects import ActorKind, QuerySubject, Question, query
 from services.bus.answering import ANSWERING_MAX, SENDER_ANSWERING_MAX, Answering
 from services.bus.log import Unavailable
@@ -100,6 +100,24 @@ async def test_what_waits_for_nothing_is_answered_on_the_spot_however_much_is_as
     asked = service.ask("table", "lobby", "web", 2 * ANSWERING_MAX, late=False)
     assert {*service.answers} == {*asked}
     assert service.told.codes == {"found": len(asked)}
+
+
+async def test_a_query_that_cannot_be_read_is_told_what_is_accepted_in_words() -> None:
+    service = Asked()
+
+    async def read(_: QuerySubject, body: bytes) -> msgspec.Struct:
+        return decode(body, AccountQuery)
+
+    service.answering.take(
+        "account", read, query("account", "house", "real-USD", "lobby", "web"), "_R_.1", b'{"account":"ann"}'
+    )
+    await service.answering.finish()
+    (said,) = (decode_outcome(data) for data in service.answers.values())
+    assert said == Rejected(
+        code="malformed",
+        message="The query cannot be read: Expected `str` of `player.NAME`, `table.ROOM.TABLE`, `rake`, `suspense` or "
+        "`cash` - at `$.account`.",
+    )
 
 
 @pytest.mark.parametrize(

@@ -205,6 +205,19 @@ def test_a_configuration_that_cannot_be_meant_is_refused_before_anybody_is_asked
         (["adjust", "T1", "ann", str(2**63), "--reason", "x"], f"amount: {2**63} is not accepted; a whole number "),
         (["adjust", "T1", "ann", str(-(2**63)), "--reason", "x"], f"amount: -{2**63} is not accepted; a whole "),
         (["adjust", "T1", "ann", "5", "--reason", "x", "--reference", "y" * 65], "reference: 'yyy"),
+        (["open-account", "a b"], "player: 'a b' is not accepted; a text of 1 to 40 letters, digits, - and _ is"),
+        (["deposit", "ann", "0", "--reference", "r"], "amount: 0 is not accepted; a whole number from 1 to "),
+        (
+            ["deposit", "ann", str(2**63), "--reference", "r"],
+            f"amount: {2**63} is not accepted; a whole number from 1 ",
+        ),
+        (["withdraw", "ann", "5", "--reference", " r"], "reference: ' r' is not accepted; a text of printable "),
+        (["correct", "suspense", "ann", "5", "--reason", "x", "--reference", "r"], "target: 'ann' is not accepted; a "),
+        (["freeze", "ann", "--reason", "x", "--id", "a b"], "id: 'a b' is not accepted; a text of 1 to 64 letters, "),
+        (
+            ["freeze", "ann", "--reason", "x", "--made", "2026-03-01T20:00:00"],
+            "made: '2026-03-01T20:00:00' is not accepted; a time with its offset, as 2026-03-01T20:00:00Z, is",
+        ),
     ],
 )
 def test_a_command_that_cannot_be_meant_is_refused_before_anybody_is_asked(
