@@ -20,11 +20,13 @@ class Revoked(msgspec.Struct, frozen=True):
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """What the file says; where there is none, nobody is revoked. Raises OSError or `msgspec.MsgspecError`."""
+        """What the file says; where there is none, nobody is revoked. Raises OSError, or `NoList`."""
         try:
             return msgspec.json.decode(path.read_bytes(), type=cls)
         except FileNotFoundError:
             return cls()
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise NoList(f"{path} cannot be read: {error}; put it back from the house's backup") from error
 
     def written(self) -> bytes:
         """The file."""

@@ -25,6 +25,7 @@ from services.access.folder import put
 from services.access.guests import Guest
 from services.access.house import House, NoHouse
 from services.access.nkeys import NoKey
+from services.access.revocation import NoList
 from services.access.tokens import unproven
 from services.bus.accounts import SERVICES
 from services.command_line.printing import print_lines
@@ -243,7 +244,7 @@ def _said() -> Iterator[None]:
         yield
     except NoCertificate as error:
         raise WrongArgument(str(error)) from error
-    except (NoHouse, NoCallout, NoKey, msgspec.MsgspecError) as error:
+    except (NoHouse, NoCallout, NoKey, NoList, msgspec.MsgspecError) as error:
         raise CannotRead(str(error)) from error
 
 

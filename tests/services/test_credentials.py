@@ -213,6 +213,19 @@ def test_a_credential_is_made_where_it_cannot_be_noted_and_that_is_told(
     assert (code, f"{house.issued_file} cannot be read" in err) == (1, True)
 
 
+@pytest.mark.parametrize("damaged", [b"{", b"\xff", b'{"players": []}'])
+def test_a_damaged_list_of_who_is_revoked_is_named_and_left_as_it_is(
+    house: House, croupier: Croupier, damaged: bytes
+) -> None:
+    house.revoked_file.write_bytes(damaged)
+    for asked in (("revoke", "player", "P7"), ("player", "P7", "--days", 1)):
+        code, out, err = croupier(*asked, "--house", house.folder)
+        assert (code, out) == (2, "")
+        assert err.startswith(f"croupier: {house.revoked_file} cannot be read: ")
+        assert err.endswith("; put it back from the house's backup\n")
+    assert house.revoked_file.read_bytes() == damaged
+
+
 @pytest.mark.parametrize("place", ["nowhere", "file"])
 def test_nobody_is_revoked_in_a_folder_that_is_no_house(croupier: Croupier, tmp_path: Path, place: str) -> None:
     (tmp_path / "file").write_text("no folder")
