@@ -132,13 +132,23 @@ class Play:
         }
 
     def _stands_still(self, before: dict[tuple[str, str], int]) -> list[str]:
-        """Who has done nothing since, with the last commit that was seen of each table."""
-        seen = {name: f" after {each.table.n}" for name, each in self.tables.items() if each.table is not None}
+        """Who has done nothing since, with what was seen last of each table."""
         return [
-            f"{what} of {name}{seen.get(name, '')}"
+            f"{what} of {name}{self._picture(name)}"
             for (name, what), count in self._done().items()
             if count == before[name, what]
         ]
+
+    def _picture(self, name: str) -> str:
+        """Where a table stands: its last commit, whose turn it is, who sits there and for whom a seat is kept."""
+        known = self.tables.get(name)
+        table = known.table if known is not None else None
+        if table is None:
+            return ""
+        seats = ", ".join(f"{seat.player} {seat.stack}{' out' * seat.sitting_out}" for seat in table.seats)
+        kept = ", ".join(each.player for each in table.reservations)
+        turn = f"turn {table.turn_number} of seat {table.turn.seat}" if table.turn is not None else "no turn"
+        return f" after {table.n} ({table.status}, hand {table.hand}, {turn}; seats: {seats}; kept: {kept or 'none'})"
 
 
 def _planned(plan: Plan, table: str, currency: str, *, of_the_cashier: bool) -> Plan:
@@ -156,15 +166,17 @@ async def endured(house: House, name: str, fault: Fault) -> Outage:
     for member in house.members:
         member.said.clear()
     play = Play(house, name)
-    async with play.going():
-        await play.goes_on()
-        since = datetime.now(UTC)
-        await fault(house)
-        await play.goes_on()
-        await house.heal()
-        await play.goes_on()
-        until = datetime.now(UTC)
-    _keep(house, name)
+    try:
+        async with play.going():
+            await play.goes_on()
+            since = datetime.now(UTC)
+            await fault(house)
+            await play.goes_on()
+            await house.heal()
+            await play.goes_on()
+            until = datetime.now(UTC)
+    finally:
+        _keep(house, name)
     found = await records(house.settings, [plan.table for plan in play.wanted], play.witness)
     kept = await books(
         house.settings, play.ledger, play.witness, [record for record in found if record.table in play.cash]
