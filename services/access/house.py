@@ -93,6 +93,11 @@ class House:
         return self.folder / "doorman" / revocation.NAME
 
     @property
+    def revoked_copy(self) -> Path:
+        """The same list once more, kept with the issuer's seed: from it a lost one is written again."""
+        return self.issuer_file.with_name(revocation.NAME)
+
+    @property
     def issued_file(self) -> Path:
         """For whom credentials were made here: a name in each line, and again for each credential."""
         return self.issuer_file.with_name("issued.txt")

@@ -26,7 +26,7 @@ def issue(house: House, player: Id, days: float) -> Creds:
     claims = Claims(
         sub=public_of("user", seed),
         name=player,
-        iat=max(now, Revoked.read(house.revoked_file).players.get(player, 0) + 1),
+        iat=max(now, revoked(house).get(player, 0) + 1),
         exp=now + round(days * DAY_S),
         nats=_CREDENTIAL,
     )
@@ -56,5 +56,19 @@ def revoke(house: House, player: Id) -> None:
     """
     if not house.revoked_file.parent.is_dir() and not house.keys():
         raise no_house(house.folder)
-    revoked = Revoked.read(house.revoked_file)
-    put(house.revoked_file, Revoked(players={**revoked.players, player: int(time.time())}).written())
+    listed = Revoked({**revoked(house), player: int(time.time())}).written()
+    if house.issuer_file.parent.is_dir():
+        put(house.revoked_copy, listed)
+    put(house.revoked_file, listed)
+
+
+def revoked(house: House) -> dict[Id, int]:
+    """For each player up to when credentials are revoked, by the doormen's list or by the issuer's copy of it.
+
+    Whoever was revoked stays revoked where one of the two is lost. Raises OSError, or `NoList`.
+    """
+    found: dict[Id, int] = {}
+    for path in (house.revoked_file, house.revoked_copy):
+        for player, until in Revoked.read(path).players.items():
+            found[player] = max(until, found.get(player, until))
+    return found

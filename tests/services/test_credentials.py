@@ -213,6 +213,22 @@ def test_a_credential_is_made_where_it_cannot_be_noted_and_that_is_told(
     assert (code, f"{house.issued_file} cannot be read" in err) == (1, True)
 
 
+def test_who_was_revoked_stays_revoked_where_the_list_was_lost_before_the_next(
+    house: House, croupier: Croupier
+) -> None:
+    """A doorman takes the list that it reads for all of it: one with the last name alone would let the first in."""
+    croupier("revoke", "player", "P7", "--house", house.folder, "--elsewhere")
+    until = Revoked.read(house.revoked_file).players["P7"]
+    house.revoked_file.unlink()
+    assert croupier("revoke", "player", "P8", "--house", house.folder, "--elsewhere")[0] == 0
+    assert Revoked.read(house.revoked_file).players.keys() == {"P7", "P8"}
+    assert Revoked.read(house.revoked_file).players["P7"] == until
+    house.revoked_copy.unlink()
+    assert croupier("revoke", "player", "P9", "--house", house.folder, "--elsewhere")[0] == 0
+    assert Revoked.read(house.revoked_copy) == Revoked.read(house.revoked_file)
+    assert Revoked.read(house.revoked_copy).players.keys() == {"P7", "P8", "P9"}
+
+
 @pytest.mark.parametrize("damaged", [b"{", b"\xff", b'{"players": []}'])
 def test_a_damaged_list_of_who_is_revoked_is_named_and_left_as_it_is(
     house: House, croupier: Croupier, damaged: bytes
