@@ -85,7 +85,10 @@ class ChipsBought(Event, tag="chips_bought", frozen=True):
 
 
 class PurchaseRefused(Event, tag="purchase_refused", frozen=True):
-    """A buy-in or a top-up was not paid, and why; `source.n` numbers the request."""
+    """A buy-in or a top-up was not paid, and why; `source.n` numbers the request.
+
+    `wrong_currency` is reserved: another currency is another ledger, in which the player may be an `unknown_account`.
+    """
 
     source: Source
     player: Id

@@ -83,7 +83,7 @@ class SitOutRequested(Event, tag="sit_out_requested", frozen=True):
 
 
 class PlayerSatOut(Event, tag="player_sat_out", frozen=True):
-    """A player sits out from now on; `at`: since when, where there is a limit to it (R11)."""
+    """A player sits out from now on; `at`: since when, where there is a limit (R11). `table_paused` is reserved."""
 
     seat: Seat
     reason: Literal["asked", "timed_out", "no_chips", "table_paused"] = "asked"
