@@ -36,7 +36,10 @@ DISK_MB: Final = 420
 
 @contextmanager
 def a_small_disk(folder: Path) -> Iterator[Path]:
-    """A disk of its own, in memory. Skips where this user may not mount one."""
+    """A disk of its own, in memory. Skips where this user may not mount one.
+
+    With CI=true too: it takes root's rights, which a machine gives or does not, and nothing that could be installed.
+    """
     folder.mkdir()
     made = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", f"size={DISK_MB}m", "tmpfs", str(folder)], capture_output=True, check=False
