@@ -3,7 +3,6 @@
 import asyncio
 import threading
 from collections.abc import Sequence
-from time import monotonic
 from typing import override
 
 import pytest
@@ -14,7 +13,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace.propagation import get_current_span
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from services.bus.exporting import CLOSE_S, Exporting, Unharmed, exporting
+from services.bus import exporting as exports
+from services.bus.exporting import Exporting, Unharmed, exporting
 from services.bus.settings import Settings
 from services.bus.tracing import (
     HEADER,
@@ -29,7 +29,9 @@ from services.bus.tracing import (
     is_traceparent,
     tracing_of,
 )
+from tests.services.collector import a_collector
 
+ENDED_S_MAX = 60.0
 TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 HEADER_OF_A_CLIENT = f"00-{TRACE}-{PARENT}-01"
 
@@ -208,10 +210,27 @@ async def test_nothing_runs_before_the_first_span_and_after_the_end(monkeypatch:
     with tracer.span("append"):
         pass
     assert _exporting() == 1
-    began = monotonic()
     await traces.close()
-    assert monotonic() - began < CLOSE_S + 1.0
+    for thread in _exporters():
+        await asyncio.to_thread(thread.join, ENDED_S_MAX)
+    assert _exporting() == 0
+
+
+async def test_who_ends_does_not_wait_for_a_collector_that_never_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exports, "CLOSE_S", 0.1)
+    async with a_collector("slow") as collector:
+        traces = exporting(collector.url, 1.0)
+        with traces.of("table").span("append"):
+            pass
+        with structlog.testing.capture_logs() as said:
+            await traces.close()
+    reason = "the collector did not take the last spans within 0.1 s"
+    assert said == [{"event": "traces_not_sent", "log_level": "warning", "reason": reason}]
 
 
 def _exporting() -> int:
-    return sum(thread.name.startswith("OtelBatch") for thread in threading.enumerate())
+    return len(_exporters())
+
+
+def _exporters() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name.startswith("OtelBatch")]

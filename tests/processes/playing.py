@@ -14,6 +14,7 @@ from contracts import subjects
 from contracts.client import Client
 from contracts.codec import decode_outcome, encode
 from contracts.commands import AnyCommand
+from contracts.games import Options
 from contracts.outcomes import Outcome
 from contracts.subjects import ActorKind
 from services.bots.bank import Bank
@@ -35,6 +36,8 @@ from tests import servers
 ROOM: Final = "main"
 LEDGER: Final = "real-USD"
 ONCE_S: Final = 5.0
+TURN_S: Final = Options().act_ms / 1000
+"""Who waited for less did not wait for a turn to run out: the services went on by themselves, if slowly."""
 
 
 @asynccontextmanager

@@ -21,12 +21,14 @@ from tests.processes.playing import (
     played_and_sound,
     proofs,
 )
+from tests.processes.starvation import waits
 
 pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.xdist_group("processes")]
 
 STOPPED_S = 3.0
-WAIT_S_MAX = 7.0
-"""While NATS believes a stopped member alive (3 s) it swallows its share of first tries and retries."""
+WAIT_S_MAX = 10.0
+"""While NATS believes a stopped member alive (3 s) it swallows its share of first tries and retries: a table waits for
+less, and for more where somebody is deaf for ten seconds after it. What is waited for a processor comes on top."""
 
 
 async def test_a_table_service_that_stands_still_again_and_again_delays_and_changes_nothing(tmp_path: Path) -> None:
@@ -34,16 +36,17 @@ async def test_a_table_service_that_stands_still_again_and_again_delays_and_chan
     wanted = plans(tables=4, hands=25, bots=3)
     crews = (("table",), ("table",), ("dealer", "rake", "settlement", "views"))
     async with a_server(tmp_path) as settings, Fleet(settings, crews) as fleet:
-        playing = asyncio.create_task(play(settings, wanted))
-        for number in (0, 1):
-            await asyncio.wait((playing,), timeout=2.0)
-            await fleet.members[number].stand_still(STOPPED_S)
-        await playing
+        async with waits(fleet.pids, WAIT_S_MAX) as starved:
+            playing = asyncio.create_task(play(settings, wanted))
+            for number in (0, 1):
+                await asyncio.wait((playing,), timeout=2.0)
+                await fleet.members[number].stand_still(STOPPED_S)
+            await playing
         found = await proofs(settings, [plan.table for plan in wanted])
         longest = longest_silence(found)
         measured(f"longest wait {longest.silence_s:.2f} s at {longest.table} after {longest.after}")
         played_and_sound(found, wanted)
-        assert longest.silence_s <= WAIT_S_MAX
+        assert longest.silence_s <= WAIT_S_MAX + starved.longest_s
 
 
 async def test_no_answer_is_waited_for_on_a_connection_that_broke() -> None:

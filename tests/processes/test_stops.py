@@ -17,6 +17,7 @@ from services.bots.games import config_of
 from tests.processes.fleet import Fleet
 from tests.processes.playing import (
     ROOM,
+    TURN_S,
     a_server,
     longest_silence,
     measured,
@@ -47,7 +48,7 @@ async def test_processes_are_replaced_one_after_another_while_bots_play(tmp_path
         )
         played_and_sound(found, wanted)
         assert codes == [0, 0]
-        assert longest.silence_s <= 3.0
+        assert longest.silence_s < TURN_S
         assert fleet.alarms() == []
 
 
