@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
+from typing import Final
 
 import pytest
 from nats.aio.msg import Msg
@@ -14,6 +15,7 @@ from contracts.client.sight import Sight
 from contracts.codec import decode
 from contracts.data import Id
 from contracts.events.dealer import HoleCardsDealt
+from contracts.events.table import HandEnded
 from contracts.queries import OwnCards, PublicTable
 from contracts.subjects import player_views, public_views
 from contracts.views import PublicView
@@ -30,6 +32,10 @@ from tests.processes.playing import ROOM, TURN_S, a_server, measured, plans, pla
 
 pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.xdist_group("processes")]
 
+NOTICED_S: Final = 2.0
+"""Cards of a hand that is over sooner may not be shown any more: the other dealer waits to hear of them, and those of
+the next hand take their place."""
+
 
 class Listener:
     """Listens to a room, and never asks: each table as it was seen, and whose cards came and were due when."""
@@ -38,6 +44,7 @@ class Listener:
         self.sights: dict[Id, Sight] = {}
         self.came: dict[tuple[Id, int, Id], float] = {}
         self.due: dict[tuple[Id, int, Id], float] = {}
+        self.over: dict[tuple[Id, int], float] = {}
         self.views = self.early = self.again = 0
         self.latest_s = 0.0
         self.changed = asyncio.Event()
@@ -55,8 +62,11 @@ class Listener:
             assert sight.table is not None
             self.latest_s = max(self.latest_s, (datetime.now(UTC) - next_one.at).total_seconds())
             for event in next_one.events:
-                if isinstance(event, HoleCardsDealt):
-                    self._dealt(sight.table, event)
+                match event:
+                    case HoleCardsDealt():
+                        self._dealt(sight.table, event)
+                    case HandEnded():
+                        self.over[view.table, next_one.hand] = asyncio.get_running_loop().time()
 
     def _dealt(self, seen: PublicTable, event: HoleCardsDealt) -> None:
         for seat in seen.seats:
@@ -71,7 +81,11 @@ class Listener:
 
     def longest_s(self) -> float:
         """How long a player waited for cards whose deal was seen; those that came first did not wait."""
-        return max(self.came[key] - due_s for key, due_s in self.due.items())
+        return max(self.came[key] - due_s for key, due_s in self.due.items() if key in self.came)
+
+    def missed(self) -> dict[tuple[Id, int, Id], float]:
+        """Whose cards never came, and how long the hand lasted for which they were."""
+        return {key: self.over[key[:2]] - due_s for key, due_s in self.due.items() if key not in self.came}
 
 
 @asynccontextmanager
@@ -111,12 +125,15 @@ async def test_who_listens_misses_nothing_while_views_and_dealers_are_killed(tmp
             while {table: sight.table for table, sight in listener.sights.items()} != pictures:
                 listener.changed.clear()
                 await listener.changed.wait()
+        missed = listener.missed()
         measured(
             f"{len(fleet.kills)} kills, {listener.views} views, {listener.again} again, {listener.early} early, "
             f"the latest after {listener.latest_s:.2f} s, the latest cards {listener.longest_s():.2f} s after "
-            f"the deal was seen",
+            f"the deal was seen, {len(missed)} of {len(listener.due)} hands of cards not at all",
         )
         played_and_sound(found, wanted)
         assert fleet.kills
-        assert listener.due.keys() == listener.came.keys()
+        assert listener.came.keys() <= listener.due.keys()
+        assert len(missed) <= len(listener.due) / 10
+        assert all(lasted_s < NOTICED_S for lasted_s in missed.values()), missed
         assert max(listener.latest_s, listener.longest_s()) < TURN_S
