@@ -12,7 +12,7 @@ from contracts.outcomes import Refusal
 from contracts.subjects import command, refused
 from services.command_line import commands
 from tests.replay.conftest import store
-from tests.replay.playing import ROOM
+from tests.replay.playing import ROOM, Session
 
 pytestmark = pytest.mark.server
 
@@ -39,11 +39,11 @@ WILD = Refusal(
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory, nlhe: Session) -> Path:
     folder = tmp_path_factory.mktemp("refusals")
     junk = [(refused(ROOM, "T1"), encode(refusal)) for refusal in KEPT]
     junk += [(refused(ROOM, "T2"), encode(WILD)), (refused(ROOM, "T2"), b'{"code":"of_a_later_release"}')]
-    asyncio.run(store(folder, {}, junk))
+    asyncio.run(store(folder, {nlhe.table.id: nlhe.lines[:1]}, junk))
     return folder
 
 
@@ -77,6 +77,18 @@ def test_what_was_sent_does_nothing_to_the_screen_and_hides_nothing(
     ]
 
 
-def test_a_table_without_refusals_is_said_to_have_none(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
-    assert said(capsys, folder, "T3") == "no refused command of table T3 in room main is kept\n"
-    assert said(capsys, folder, "T3", "--json") == "[]\n"
+def test_a_table_without_refusals_is_said_to_have_none(
+    capsys: pytest.CaptureFixture[str], folder: Path, nlhe: Session
+) -> None:
+    table = nlhe.table.id
+    assert said(capsys, folder, table) == f"no refused command of table {table} in room main is kept\n"
+    assert said(capsys, folder, table, "--json") == "[]\n"
+
+
+def test_a_table_that_is_not_there_is_told_from_one_without_refusals(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    assert commands.run(["refusals", "T3", "--data", str(folder)]) == 2
+    assert capsys.readouterr().err == (
+        "croupier: there is no table T3 in room main, and no refused command of it is kept\n"
+    )
