@@ -238,3 +238,12 @@ class Game:
         """The stacks of all who are seated, as they are on the table now."""
         held = {seat: record.stack for seat, record in self.table.seats.items()}
         return held | ({s: p.stack for s, p in self.table.hand.players.items()} if self.table.hand is not None else {})
+
+
+def play_on(game: Game, hand: int) -> None:
+    """Has everybody fold until this hand has started."""
+    while game.table.hands < hand:
+        if game.turn is not None:
+            game.when(fold_(game.turn.seat))
+        else:
+            assert game.owed()

@@ -36,7 +36,7 @@ from services.table.hands import DEPARTURES_MAX, restate
 from services.table.refusals import refused_events
 from services.table.remembered import KNOWN_MAX, MEMORY, lasting_max
 from services.table.waiting_list import WAITING_MAX
-from tests.table.stories import NOON, Game, call, config, fold_
+from tests.table.stories import NOON, Game, call, config, fold_, play_on
 
 
 def cause(command: AnyCommand, kind: ActorKind = "lobby", who: str = "L1") -> Cause:
@@ -62,14 +62,6 @@ def unwritten(game: Game, asked: Cause) -> Code:
     assert isinstance(outcome, Rejected)
     assert refused_events(outcome, asked) == ()
     return outcome.code
-
-
-def play_on(game: Game, hand: int) -> None:
-    while game.table.hands < hand:
-        if game.turn is not None:
-            game.when(fold_(game.turn.seat))
-        else:
-            assert game.owed()
 
 
 def test_a_refusal_in_the_log_is_the_answer_to_every_copy() -> None:

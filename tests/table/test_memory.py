@@ -21,7 +21,7 @@ from services.table.hands import DEPARTURES_MAX, restate
 from services.table.remembered import KNOWN_MAX, MEMORY, lasting_max
 from services.table.waiting_list import WAITING_MAX
 from tests.table.cash import does, opened
-from tests.table.stories import NOON, Game, config, fold_
+from tests.table.stories import NOON, Game, config, play_on
 
 MEMORY_MS = int(MEMORY.total_seconds() * 1000)
 
@@ -30,14 +30,6 @@ def three_handed(rules: int) -> Game:
     """Button 3, blinds 50/100 from seats 1 and 2; seat 3 is to act in hand 1."""
     table = config(seats=10, buy_in=BuyIn(minimum=400), rules=rules)
     return Game(table).given({1: 5000, 2: 5000, 3: 5000}, button=3)
-
-
-def play_on(game: Game, hand: int) -> None:
-    while game.table.hands < hand:
-        if game.turn is not None:
-            game.when(fold_(game.turn.seat))
-        else:
-            assert game.owed()
 
 
 def flaps(game: Game, times: int) -> None:
