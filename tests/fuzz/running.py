@@ -12,12 +12,14 @@ from typing import Final, NoReturn
 
 import structlog
 
+from tests.fuzz.bounds import bounded_memory
+
 INPUT_S_MAX: Final = 5.0
 """CPU time that one input may take under instrumentation; many times what the slowest one takes."""
 HANG_S: Final = 60
 """libFuzzer ends the run at an input that takes so long."""
 MEMORY_MB_MAX: Final = 1024
-"""libFuzzer ends the run where the process holds more."""
+"""libFuzzer ends the run where the process holds more, by many inputs: one alone gets no more than `bounds` says."""
 INPUT_BYTES_MAX: Final = 512
 """The longest input: a list of decisions, most of them one byte."""
 STARTERS: Final = 64
@@ -113,7 +115,8 @@ def run(name: str, inputs: int, seconds: float, keep: Path, seed: int) -> NoRetu
         f"-artifact_prefix={keep}/{name}-",
     )
     atheris.Setup([sys.argv[0], *options, str(corpus)], running.one)
-    atheris.Fuzz()
+    with bounded_memory():
+        atheris.Fuzz()
     running.end()
 
 
