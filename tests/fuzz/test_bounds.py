@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.fuzz.bounds import MORE_MB_MAX, Hangs, bounded_memory, bounded_time
+from tests.fuzz.running import HANG_S
 
 TOO_MUCH = 2 * MORE_MB_MAX << 20
 LONG_RUN = """
@@ -23,9 +24,9 @@ def planted(data):
     if len(data) > 300:
         {fault}
 
-running.HANG_S = 1
+running.HANG_S = {hang_s}
 targets.TARGETS["codec"] = planted
-running.run("codec", 2_000, 60.0, Path(sys.argv[1]), 1)
+running.run("codec", 2_000, float("inf"), Path(sys.argv[1]), 1)
 """
 WITH_ATHERIS = pytest.mark.skipif(importlib.util.find_spec("atheris") is None, reason="atheris has no wheel here")
 
@@ -47,10 +48,10 @@ def test_an_input_that_wants_too_much_memory_does_not_get_it() -> None:
     assert resource.getrlimit(resource.RLIMIT_AS) == before
 
 
-def long_run(fault: str, keep: Path) -> tuple[str, list[str]]:
+def long_run(fault: str, keep: Path, hang_s: int = HANG_S) -> tuple[str, list[str]]:
     """What a long run says of a planted fault, and which inputs it keeps."""
     done = subprocess.run(
-        [sys.executable, "-c", LONG_RUN.format(fault=fault), str(keep)],
+        [sys.executable, "-c", LONG_RUN.format(fault=fault, hang_s=hang_s), str(keep)],
         capture_output=True,
         text=True,
         check=False,
@@ -82,6 +83,6 @@ def test_a_long_run_takes_a_hunger_for_memory_for_an_error(tmp_path: Path) -> No
 @pytest.mark.parametrize("fault", ["while True: pass", "import re; re.match('(a+)+$', 40 * 'a' + 'b')"])
 def test_a_long_run_ends_at_an_input_that_hangs_and_keeps_it(fault: str, tmp_path: Path) -> None:
     """Also where it hangs outside of Python, which no exception reaches."""
-    said, (kept,) = long_run(fault, tmp_path)
+    said, (kept,) = long_run(fault, tmp_path, hang_s=1)
     assert "libFuzzer: timeout" in said
     assert kept.startswith("codec-timeout-")
