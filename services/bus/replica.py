@@ -97,6 +97,10 @@ class Replica[S: State, C: Chained]:
         """Whether its last commit has a lower number than the log had messages: it may have begun at a copy."""
         return self.state.n < self._size
 
+    def is_other_than(self, epoch: int) -> bool:
+        """Whether somebody has read it anew since it was in this `epoch`, or it is halted: what is read has no use."""
+        return self.epoch != epoch or self.halted is not None
+
     def learn(self, heads: Heads) -> None:
         """Has the chain pass these heads; not those that it passed while they were asked for."""
         self.known |= {n: head for n, head in heads.items() if n >= self.state.n}

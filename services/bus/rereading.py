@@ -4,7 +4,8 @@ A log goes back where a disk was damaged, and comes again where a table was purg
 message that was read last tells: it is no longer where it was.
 """
 
-from typing import Protocol
+from collections.abc import Sequence
+from typing import Final, Protocol
 
 from contracts.codec import digest
 from contracts.commit import Head
@@ -12,6 +13,9 @@ from services.aggregate.chain import Chained, State
 from services.bus.log import Log, Stored
 from services.bus.reader import NotFound, from_commit
 from services.bus.replica import Gap, Replica
+
+WAITING_MAX: Final = 64
+"""So many messages wait at most until it is known whether what they follow on still stands."""
 
 
 class Take[S: State, C: Chained](Protocol):
@@ -33,30 +37,55 @@ async def read_on[S: State, C: Chained](log: Log, replica: Replica[S, C], take: 
     """Reads a log up to its tail; False where the log is not what it was, or not what it looked like at its end.
 
     What does not extend the chain is passed over only while the last message stands: else the log began anew, and
-    its first commits would be taken for strays. Where the read began at a copy of a statement, it leads nowhere. Raises
-    `Unavailable`.
+    its first commits would be taken for strays. It is asked for once for many: what follows on the first of them waits
+    until it is known. Where the read began at a copy of a statement, it leads nowhere. Raises `Unavailable`.
     """
     epoch, before = replica.epoch, replica.sequence
+    waiting: list[Stored] = []
     async for stored in log.read(*replica.key, replica.sequence):
-        if replica.epoch != epoch or replica.halted is not None:
+        if replica.is_other_than(epoch):
             return True
-        try:
-            take(replica, stored, in_order=False)
-        except Gap:
-            stood = await stands(log, replica)
-            if replica.epoch != epoch or replica.halted is not None:
-                return True
-            if not stood:
+        if waiting or not _taken(replica, stored, take):
+            waiting.append(stored)
+        if len(waiting) == WAITING_MAX:
+            if not await _pass_over(log, replica, waiting, take):
                 return False
-            try:
-                take(replica, stored, in_order=True)
-            except Gap as gap:
-                if replica.is_short:
-                    return False
-                replica.halt(f"the log has a hole: {gap}")
+            waiting.clear()
+    if waiting and not await _pass_over(log, replica, waiting, take):
+        return False
+    if replica.is_other_than(epoch):
+        return True
     if replica.is_short:
         return False
     return replica.sequence != before or await stands(log, replica) or replica.epoch != epoch
+
+
+def _taken[S: State, C: Chained](replica: Replica[S, C], stored: Stored, take: Take[S, C]) -> bool:
+    try:
+        take(replica, stored, in_order=False)
+    except Gap:
+        return False
+    return True
+
+
+async def _pass_over[S: State, C: Chained](
+    log: Log, replica: Replica[S, C], waiting: Sequence[Stored], take: Take[S, C]
+) -> bool:
+    """Takes messages between which nothing lies; False where what they follow on does not stand, or is a copy."""
+    epoch = replica.epoch
+    stood = await stands(log, replica)
+    for stored in waiting:
+        if replica.is_other_than(epoch):
+            return True
+        if not stood:
+            return False
+        try:
+            take(replica, stored, in_order=True)
+        except Gap as gap:
+            if replica.is_short:
+                return False
+            replica.halt(f"the log has a hole: {gap}")
+    return True
 
 
 async def read_first[S: State, C: Chained](log: Log, replica: Replica[S, C], take: Take[S, C]) -> bool:
