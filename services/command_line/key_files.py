@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -11,6 +11,8 @@ from contracts.data import Id
 from contracts.queries import HandKey
 from services.command_line.refusals import CannotRead, WrongArgument
 
+FILE_BYTES_MAX: Final = 50_000_000
+"""The keys of some hundred thousand hands."""
 _keys: msgspec.json.Decoder[HandKey | list[HandKey]] = msgspec.json.Decoder(HandKey | list[HandKey])
 
 
@@ -43,9 +45,14 @@ def keys_of(paths: Sequence[Path], table: Id, hand: int | None = None) -> Keys:
 
 def _keys_in(path: Path) -> Iterator[HandKey]:
     try:
-        found = decode_by(_keys, path.read_bytes())
+        with path.open("rb") as file:
+            data = file.read(FILE_BYTES_MAX + 1)
     except OSError as error:
         raise CannotRead(f"{path}: {error.strerror}") from error
+    if len(data) > FILE_BYTES_MAX:
+        raise WrongArgument(f"{path} is no file of hand keys: it is longer than {FILE_BYTES_MAX} bytes")
+    try:
+        found = decode_by(_keys, data)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise WrongArgument(f"{path} is no file of hand keys: {error}") from error
     yield from found if isinstance(found, list) else [found]

@@ -15,7 +15,7 @@ from contracts.data import END, Id
 from contracts.ledger import HOUSE
 from services.bus.archives import OF_LEDGERS
 from services.bus.jetstream import JetStreamLog
-from services.bus.reading import Message
+from services.bus.reading import Message, Unreadable
 from services.command_line.refusals import CannotRead, WrongArgument
 from services.command_line.sources import opened
 from services.command_line.where import Where
@@ -131,11 +131,10 @@ async def ledger_messages(log: JetStreamLog, ledger: str) -> AsyncIterator[Messa
 
 
 def exported(room: Id, paths: Sequence[Path]) -> Exported:
-    """Which logs are in which files, as their first lines say. Raises `CannotRead`, `OSError`."""
+    """Which logs are in which files, as their first lines say. Raises `CannotRead`, `OSError`, `Unreadable`."""
     found = Exported({}, {})
     for path in paths:
-        with path.open("rb") as file:
-            line = file.readline()
+        line = files.first_line(path)
         try:
             owner = decode_by(_owners, line)
         except msgspec.MsgspecError as error:
@@ -161,9 +160,8 @@ def is_meant(path: Path, *, table: bool, ledger: str | None) -> bool:
     Raises `WrongArgument` where something else was named than what is in the file.
     """
     try:
-        with path.open("rb") as file:
-            found = decode_by(_owners, file.readline())
-    except (OSError, msgspec.MsgspecError):
+        found = decode_by(_owners, files.first_line(path))
+    except (OSError, Unreadable, msgspec.MsgspecError):
         return False
     if ledger is not None and ledger_name(ledger) != found.ledger:
         is_of = found.ledger or f"table {found.table}"

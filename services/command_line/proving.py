@@ -1,12 +1,12 @@
 """`croupier verify` and `croupier export`: logs checked from end to end, and taken out as files."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
-from contracts.codec import digest
 from contracts.data import Data, Id, Sha256
 from services.aggregate.chain import Verdict, read_table
 from services.aggregate.table import Table
@@ -15,6 +15,7 @@ from services.bus.aggregates import TABLES
 from services.bus.jetstream import JetStreamLog
 from services.bus.outline import outline_of
 from services.bus.reading import Message
+from services.command_line.file_parts import part_of
 from services.command_line.key_files import Keys, keys_of
 from services.command_line.ledger_logs import books
 from services.command_line.ledger_proving import LedgerProof, proofs, words
@@ -25,16 +26,18 @@ from services.command_line.where import Where
 from services.replay import files
 from services.replay.exports import json_lines
 from services.replay.findings import NOT_DERIVED, SAME, Finding, exit_code
-from services.replay.verification import Heads, Verification, verify
+from services.replay.verification import FAULTS_MAX, Heads, Verification, verify
 
 FINDINGS_PRINTED_MAX: Final = 50
+NOT_TO_THE_END: Final = f"what lies behind the first {FAULTS_MAX} faults was not verified"
 NOBODY_VOUCHES: Final = "nothing vouches for the end of the log: compare the head"
 
 
 class Report(Data, frozen=True):
     """What was verified of one table, and what was found. `ignored` messages are no part of the log.
 
-    `notes` are no faults: which keys were not used, how to verify a part, that nothing vouches for the end.
+    `notes` are no faults: which keys were not used, how to verify a part, that nothing vouches for the end, or that the
+    end was not reached.
     """
 
     table: Id
@@ -120,32 +123,29 @@ def verify_file(
     """Verifies an exported log, or one hand of it; `name`, if given, is the table that it has to be of."""
     known = heads_of(heads)
     try:
-        whole = list(files.messages(room, path))
-        if not whole:
+        if not files.first_line(path):
             raise CannotRead(f"{path} is empty")
         table = files.table_of(path) if name is None else name
+        keys = keys_of(key_files, table, hand)
+        part = part_of(path, Table(room=room, id=table), hand, known)
+        verification = Verification(part.start.copy(), exported=True, heads=known, keys=keys.by_hand)
+        messages = islice(files.messages(room, path), part.first, part.end)
+        findings = list(verify(messages, verification, whole=hand is None))
     except OSError as error:
         raise CannotRead(f"{path}: {error.strerror}") from error
-    keys = keys_of(key_files, table, hand)
-    start, messages = _part(Table(room=room, id=table), whole, hand, known)
-    verification = Verification(start.copy(), exported=True, heads=known, keys=keys.by_hand)
-    if hand is None:
-        findings = list(verify(messages, verification))
-    else:
-        findings = [finding for message in messages for finding in verification.take(message)]
-        findings += verification.finish(whole=False)
     notes = (
         *keys.unused,
         *_of_no_hand(keys, verification),
-        *(_how_to_verify_a_part(path, table, messages[0]) if start.n == 0 else ()),
+        *(_how_to_verify_a_part(path, table) if part.start.n == 0 else ()),
+        *((NOT_TO_THE_END,) if verification.broken_off else ()),
     )
-    report = _report(start, verification, findings, notes)
-    return _say([_vouched_for(report, known) if messages[-1] is whole[-1] else report], json=json)
+    report = _report(part.start, verification, findings, notes)
+    return _say([_vouched_for(report, known) if part.to_the_end else report], json=json)
 
 
-def _how_to_verify_a_part(path: Path, table: Id, first: Message) -> Iterator[str]:
+def _how_to_verify_a_part(path: Path, table: Id) -> Iterator[str]:
     """What to do about a file that holds no beginning of a log, and was not said to be a part."""
-    outline = outline_of(first[1])
+    outline = outline_of(files.first_line(path))
     if outline is not None and outline.n > 1:
         yield (
             f"to verify a part of a log, name its hand: `croupier verify {table} {outline.hand} --file {path}`, "
@@ -168,31 +168,6 @@ def _vouched_for(report: Report, heads: Heads) -> Report:
     if report.code not in (SAME, NOT_DERIVED) or report.last in heads:
         return report
     return msgspec.structs.replace(report, notes=(*report.notes, NOBODY_VOUCHES))
-
-
-def _part(empty: Table, messages: list[Message], hand: int | None, heads: Heads) -> tuple[Table, list[Message]]:
-    """Where the part to verify begins, and its messages.
-
-    A file that holds a part of a log begins where it says, if one hand is asked for or the head before it is given.
-    """
-    if hand is None:
-        first = outline_of(messages[0][1])
-        if first is not None and heads.get(first.n - 1) == first.prev:
-            return Table(room=empty.room, id=empty.id, n=first.n - 1, head=first.prev), messages
-        return empty, messages
-    of_hand = [index for index, (_, data) in enumerate(messages) if _hand_of(data) == hand]
-    if not of_hand:
-        raise CannotRead(f"the file has no hand {hand} of table {empty.id}")
-    first = outline_of(messages[of_hand[0]][1])
-    assert first is not None
-    before = digest(messages[of_hand[0] - 1][1]) if of_hand[0] else first.prev
-    part = messages[of_hand[0] : of_hand[-1] + 1]
-    return Table(room=empty.room, id=empty.id, n=first.n - 1, head=before), part
-
-
-def _hand_of(data: bytes) -> int | None:
-    outline = outline_of(data)
-    return outline.hand if outline is not None else None
 
 
 def _report(start: Table, verification: Verification, findings: Sequence[Finding], notes: tuple[str, ...]) -> Report:

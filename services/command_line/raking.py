@@ -187,8 +187,7 @@ def _anchor(room: Id, path: Path) -> Table:
     """The table before the first commit of a file; of a part of a log it is known by that commit alone."""
     table = files.table_of(path)
     try:
-        with path.open("rb") as file:
-            commit = decode_commit(file.readline())
+        commit = decode_commit(files.first_line(path))
     except msgspec.MsgspecError as error:
         raise CannotRead(f"{path}: the first line cannot be read: {error}") from error
     if commit.n == 1:

@@ -1,7 +1,7 @@
 """Reading a file of recorded hands, fault cases or rule vectors; what cannot be read is said with file and line."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -9,6 +9,8 @@ from contracts.codec import decode_by
 from services.conformance.recorded import Recorded
 from services.conformance.vectors import Vector, vector
 
+FILE_BYTES_MAX: Final = 50_000_000
+"""Some tens of thousands of hands; a file is held in memory as a whole."""
 VECTORS = "poker-rules-vectors/"
 """How the field `format` of a file of rule vectors begins."""
 
@@ -23,9 +25,12 @@ class Unreadable(Exception):
 def cases(path: Path) -> list[Recorded] | list[Vector]:
     """Everything in a file, in its order. Raises `Unreadable`."""
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            data = file.read(FILE_BYTES_MAX + 1)
     except OSError as error:
         raise Unreadable(f"{path}: cannot be read: {error.strerror or error}") from error
+    if len(data) > FILE_BYTES_MAX:
+        raise Unreadable(f"{path}: longer than {FILE_BYTES_MAX} bytes: split it")
     return cases_in(path, data)
 
 

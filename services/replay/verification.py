@@ -6,7 +6,7 @@ chain is no part of the log and is passed over (DESIGN 1), until a later commit 
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -24,6 +24,9 @@ from services.replay.cards import HandKeys
 from services.replay.examination import examined
 from services.replay.findings import Finding
 from services.replay.rederivation import knows_rules, rules_of
+
+FAULTS_MAX: Final = 10_000
+"""After so many a log is damaged beyond doubt, and what lies behind them is not examined."""
 
 type Heads = Mapping[int, Sha256]
 """Hashes of commits that somebody else holds, by n; they may be of the log's end, or lie in it."""
@@ -44,7 +47,10 @@ class Doubted(NamedTuple):
 
 
 class Verification:
-    """A verification under way. `commits` and `hands` count what was examined, `ignored` what was passed over."""
+    """A verification under way. `commits` and `hands` count what was examined, `ignored` what was passed over.
+
+    `broken_off`: whether so many faults were found that the rest was not examined.
+    """
 
     def __init__(
         self, table: Table, *, exported: bool = False, heads: Heads | None = None, keys: HandKeys | None = None
@@ -55,6 +61,7 @@ class Verification:
         self.commits = 0
         self.hands = 0
         self.ignored = 0
+        self.broken_off = False
         self._exported = exported
         self._heads = dict(heads or {})
         self._keys = keys or {}
@@ -256,8 +263,14 @@ class Verification:
             yield Finding(kind="not_derived", n=commit.n, by=commit.by, message=message)
 
 
-def verify(messages: Iterable[Message], verification: Verification) -> Iterator[Finding]:
-    """All that is found in a whole log."""
+def verify(messages: Iterable[Message], verification: Verification, *, whole: bool = True) -> Iterator[Finding]:
+    """What is found in a `whole` log, or in a part that others follow; it breaks off after `FAULTS_MAX`."""
+    found = 0
     for message in messages:
-        yield from verification.take(message)
-    yield from verification.finish()
+        for finding in verification.take(message):
+            found += finding.kind != "not_derived"
+            yield finding
+        if found >= FAULTS_MAX:
+            verification.broken_off = True
+            return
+    yield from verification.finish(whole=whole)
