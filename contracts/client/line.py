@@ -13,13 +13,13 @@ from typing import Any, Final, Self
 
 import nats
 import nats.errors
-from nats.aio.client import Client as Nats
 from nats.aio.msg import Msg
 
 from contracts.client.errors import Denied, NotLetIn, NotReached, Unsendable
 from contracts.client.heard import Heard, Tell
 from contracts.client.identity import Identity
 from contracts.client.patience import ATTEMPT_S, PING_S, RECONNECT_S, REFUSED_S
+from contracts.connection import Connection
 
 PINGS_OUTSTANDING_MAX: Final = 2
 NOT_BUFFERED: Final = 0
@@ -44,7 +44,7 @@ class Line:
         self.fault: Exception | None = None
         self.reconnects = 0
         self._url = url
-        self._client = Nats()
+        self._client = Connection()
         self._heard: list[Heard] = []
         self._sent: dict[str, list[tuple[str, Tell]]] = {}
         self._back: list[Callable[[], None]] = []
@@ -93,11 +93,16 @@ class Line:
         refused: list[Exception] = [self.fault] if self.fault is not None else []
         heard = Heard(self.forget, subject, take, refused.append)
         self._heard.append(heard)
-        if not refused and (self._client.is_connected or self._client.is_reconnecting):
-            await heard.start(self._client)
-            await self._settle()
+        begun = False
+        try:
+            if not refused and (self._client.is_connected or self._client.is_reconnecting):
+                await heard.start(self._client)
+                await self._settle()
+            begun = not refused
+        finally:
+            if not begun:  # refused, or called off
+                await heard.stop()
         if refused:
-            await heard.stop()
             raise refused[0]
         heard.tell = tell
         return heard
@@ -151,7 +156,7 @@ class Line:
             await asyncio.sleep(RECONNECT_S)
 
     async def _attempt(self) -> None:
-        self._client = Nats()
+        self._client = Connection()
         self._gone, self._broken = asyncio.Event(), asyncio.Event()
         connecting = asyncio.ensure_future(self._client.connect(**self._options()))
         try:

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from random import SystemRandom
 from typing import Any, Final
 
-import nats
 import nats.errors
 import structlog
 from nats.aio.client import Client, Server
 
+from contracts.connection import Connection
 from services.bus.accounts import inbox_prefix
 from services.bus.credentials import Credentials
 from services.bus.logging import Seldom
@@ -165,7 +165,8 @@ async def connect(settings: Settings, credentials: Credentials, line: Line) -> C
     """
     try:
         async with asyncio.timeout(settings.connect_timeout_ms / 1000):
-            client = await nats.connect(**options(settings, credentials, line))
+            client = Connection()
+            await client.connect(**options(settings, credentials, line))
     except TimeoutError:
         raise ConnectionError(_why(settings, credentials, line)) from None
     line.opened = True

@@ -25,6 +25,8 @@ pytestmark = pytest.mark.server
 SECOND = 1 / 86_400
 """In days."""
 HUSH = "hush"
+STEPS = 12
+"""After so many turns of the event loop whoever begins to listen waits for the server."""
 PAUSE = PauseTable(id="pause-1")
 YES = Accepted(id="pause-1", n=9, head="0" * 64)
 
@@ -96,6 +98,24 @@ async def test_what_a_client_listens_for_it_hears_after_the_server_was_away(stag
         await connected(await stage.voice("views"))
         await stage.show(b"again")
         assert await heard.get() == b"again"
+
+
+async def test_who_is_called_off_as_it_begins_to_listen_deafens_nobody_and_hears_nothing(stage: Stage) -> None:
+    """Bots of one name sit at many tables, with one connection: one of them may be called off at any moment."""
+    heard: asyncio.Queue[bytes] = asyncio.Queue()
+    late: list[Msg] = []
+    told: list[Exception] = []
+    lobby = await stage.client("lobby", "lobby")
+    await lobby.line.listen(f"view.{ROOM}.*.public", lambda message: heard.put_nowait(message.data), told.append)
+    for steps in range(STEPS):
+        listening = asyncio.ensure_future(lobby.line.listen(f"view.{ROOM}.{TABLE}.public", late.append, told.append))
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        listening.cancel()
+        await asyncio.wait((listening,))
+        await stage.show(b"%d" % steps)
+        assert await asyncio.wait_for(heard.get(), IN_TIME_S) == b"%d" % steps
+    assert (late, told, lobby.line.reconnects) == ([], [], 0)
 
 
 async def test_a_message_that_is_not_taken_is_told_to_the_loop_and_the_next_one_is_taken(stage: Stage) -> None:
