@@ -56,6 +56,7 @@ class Balances:
                     return found
             else:
                 await self._news.heard(AGAIN_S if self._doubt else SILENCE_S_MAX)
+                self._doubt = self._doubt or not self._came  # the last view may be the one that was lost
 
     async def close(self) -> None:
         """Listens no more."""

@@ -240,8 +240,12 @@ class Following:
             self._news.ring()
 
     def _back(self) -> None:
-        """The connection is there again: views were missed meanwhile."""
+        """The connection is there again: views were missed meanwhile, and the next may be.
+
+        A server learns only by and by what is listened to at another.
+        """
         self._wanted, self._not_before = True, 0.0
+        self._last_s, self._silence_s = asyncio.get_running_loop().time(), SILENCE_S
         self._news.ring()
 
     def _end(self, error: Exception) -> None:

@@ -230,6 +230,19 @@ async def test_a_player_follows_the_own_account(stage: Stage) -> None:
     await balances.close()
 
 
+async def test_an_account_that_falls_silent_is_asked_for(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last view may be the one that was lost: nothing else would tell."""
+    monkeypatch.setattr("contracts.client.balances.SILENCE_S_MAX", 0.05)
+    states = [AccountState(ledger="real-USD", account=f"player.{ANN}", balance=500, known=True, n=4, head=HEAD)]
+    await stage.answering("cashier", "query.account.house.*.player.*", lambda _: states[-1])
+    balances = (await stage.client("player", ANN)).balances("real-USD")
+    async with asyncio.timeout(IN_TIME_S):
+        assert await anext(balances) == states[0]
+        states.append(AccountState(ledger="real-USD", account=f"player.{ANN}", balance=900, known=True, n=9, head=HEAD))
+        assert await anext(balances) == states[1]
+    await balances.close()
+
+
 async def test_a_gateway_acts_under_many_names_on_one_connection(stage: Stage) -> None:
     """It asks as each of them, and each is answered: what is theirs is told by the subject alone."""
     gone = Accepted(id="away", n=3, head=HEAD)

@@ -17,7 +17,7 @@ from contracts.events.dealer import BoardDealt, HoleCardsDealt
 from contracts.outcomes import Accepted
 from contracts.queries import OwnCards, PublicTable
 from contracts.views import PublicView
-from tests.client.stage import ROOM, TABLE, UNKNOWN, Stage, a_stage, connected, numbers, seen
+from tests.client.stage import IN_TIME_S, ROOM, TABLE, UNKNOWN, Stage, a_stage, connected, numbers, seen
 from tests.client.watching import a_showdown
 from tests.table.cash import cash
 
@@ -172,6 +172,21 @@ async def test_after_the_connection_was_lost_the_whole_is_asked_for(
     await connected(await stage.voice("views"))
     await stage.show(view(7))
     assert await seen(following, 1) == [view(7)]
+
+
+async def test_after_the_connection_was_lost_no_long_silence_is_waited_for(stage: Stage) -> None:
+    """In a cluster a view may be lost after the whole was answered: it may be one that says whose turn it is."""
+    tail = Tail(3)
+    following = await watching(stage, tail)
+    following._silence_s = 3600.0  # noqa: SLF001 - so long nothing had happened
+    looking = asyncio.create_task(seen(following, 1))
+    assert stage.server.pid is not None
+    os.kill(stage.server.pid, signal.SIGKILL)
+    async with asyncio.timeout(IN_TIME_S):
+        while tail.answers < 2:  # noqa: ASYNC110 - asked as soon as the connection is there
+            await asyncio.sleep(0.01)
+    tail.n = 6
+    assert await looking == [picture(6)]
 
 
 async def test_a_log_that_has_lost_commits_is_told_of(stage: Stage) -> None:
