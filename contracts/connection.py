@@ -64,6 +64,11 @@ class Connection(Client):
         await super()._flusher()
         await self._ended(WRITING)
 
+    async def _close(self, status: int, do_cbs: bool = True) -> None:  # noqa: FBT001, FBT002 - nats-py's own
+        if not self.is_connected:  # what waits can be sent to nobody
+            self._pending, self._pending_data_size = [], 0
+        await super()._close(status, do_cbs)
+
     async def _ended(self, why: str) -> None:
         """Breaks the connection, unless it is broken or closed already, or whoever does that has cancelled this."""
         task = asyncio.current_task()

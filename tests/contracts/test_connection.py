@@ -164,3 +164,23 @@ async def test_a_server_that_pings_before_it_lets_anybody_in_is_answered_and_wai
         assert await hears(door, visitor)
         assert len(door.arrived) == 2
         assert door.ponged == 2
+
+
+async def test_a_connection_is_closed_though_the_server_is_away_and_something_waits_for_it() -> None:
+    door, client, gone, closed = Door(()), Connection(), asyncio.Event(), asyncio.Event()
+
+    async def lost() -> None:
+        gone.set()
+
+    async def over() -> None:
+        closed.set()
+
+    server = await asyncio.start_server(door.take, "127.0.0.1")
+    url = f"nats://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    await client.connect(url, disconnected_cb=lost, closed_cb=over, max_reconnect_attempts=-1)
+    server.close()
+    door.arrived[-1].close()
+    await asyncio.wait_for(gone.wait(), IN_TIME_S)
+    await client.subscribe("news")
+    await client.close()
+    assert closed.is_set()
