@@ -119,7 +119,7 @@ async def test_a_setting_that_cannot_be_meant(tmp_path: Path) -> None:
     settings = Settings(nats_url="nats://127.0.0.1:1", credentials_path=tmp_path / "credentials.json")
     code, said = await ended([*serve(settings, ("table",)), "--http", "0"])
     assert (code, [line["event"] for line in said]) == (1, ["cannot_serve"])
-    assert said[0]["reason"] == "http_port must be 1 or more, not 0"
+    assert said[0]["reason"] == "http_port must be from 1 to 65535, not 0"
     code, said = await ended(serve(settings, ("table",)), CROUPIER_REPLICAS="many")
     assert (code, [line["event"] for line in said]) == (1, ["cannot_serve"])
     assert "replicas" in said[0]["reason"]
