@@ -128,7 +128,7 @@ def verify_file(
         table = files.table_of(path) if name is None else name
         keys = keys_of(key_files, table, hand)
         part = part_of(path, Table(room=room, id=table), hand, known)
-        verification = Verification(part.start.copy(), exported=True, heads=known, keys=keys.by_hand)
+        verification = Verification(part.start.copy(), exported=True, line=part.first, heads=known, keys=keys.by_hand)
         messages = islice(files.messages(room, path), part.first, part.end)
         findings = list(verify(messages, verification, whole=hand is None))
     except OSError as error:

@@ -53,9 +53,18 @@ class Verification:
     """
 
     def __init__(
-        self, table: Table, *, exported: bool = False, heads: Heads | None = None, keys: HandKeys | None = None
+        self,
+        table: Table,
+        *,
+        exported: bool = False,
+        line: int = 0,
+        heads: Heads | None = None,
+        keys: HandKeys | None = None,
     ) -> None:
-        """Begins at `table`: empty, or the anchor of a partial read (its n and hash, and nothing folded yet)."""
+        """Begins at `table`: empty, or the anchor of a partial read (its n and hash, and nothing folded yet).
+
+        `line` counts the lines of an exported file that lie before.
+        """
         self.table = table
         self._anchor = Head(n=table.n, hash=table.head)
         self.commits = 0
@@ -63,6 +72,7 @@ class Verification:
         self.ignored = 0
         self.broken_off = False
         self._exported = exported
+        self._line = line
         self._heads = dict(heads or {})
         self._keys = keys or {}
         self._known: set[Sha256] = set()
@@ -75,6 +85,10 @@ class Verification:
 
     def take(self, message: Message) -> Iterator[Finding]:
         """Examines the next message."""
+        self._line += 1
+        yield from self._judge(message)
+
+    def _judge(self, message: Message) -> Iterator[Finding]:
         if self._by_the_rules is not None:
             yield from self._restore_the_original(self._by_the_rules, message)
         judged = read_table(self.table, *message)
@@ -89,7 +103,7 @@ class Verification:
             yield from self._unreadable(outline, judged.reason, message[1])
         elif outline is not None and self._is_built_upon(outline):
             yield from self._pending_was_meant()
-            yield from self.take(message)
+            yield from self._judge(message)
         elif self._exported:
             yield from self._damaged(outline, judged, message)
         else:
@@ -175,25 +189,25 @@ class Verification:
         """In an exported file a line that is not the next commit is a fault, and the examination goes on behind it."""
         due = self.table.n + 1
         if outline is None:
-            yield Finding(kind="unreadable", n=due, message=f"line {self.commits + 1} is {judged.reason}")
+            yield Finding(kind="unreadable", n=due, message=f"line {self._line} is {judged.reason}")
         elif outline.table != self.table.id:
             yield Finding(kind="chain", n=outline.n, by=outline.by, field="table", message=judged.reason)
         elif outline.n == due + 1 and self._pending is not None:
             yield from self._pending_was_meant()
             self.table.head = outline.prev
-            yield from self.take(message)
+            yield from self._judge(message)
         elif outline.n > due and outline.prev == self.table.head:
             yield from self._misnumbered(outline, message[1])
         elif outline.n > due:
             yield faults.missing(due, outline.n)
             self.table = self._unknown(outline.n - 1, outline.prev)
-            yield from self.take(message)
+            yield from self._judge(message)
         elif outline.n < due:
             yield faults.out_of_place(outline, due, known=digest(message[1]) in self._known)
         elif outline.prev != self.table.head:
             yield self._does_not_follow(outline)
             self.table.head = outline.prev
-            yield from self.take(message)
+            yield from self._judge(message)
         else:
             self._pending = message
             yield faults.forged(outline, judged.reason)

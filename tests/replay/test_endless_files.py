@@ -69,3 +69,19 @@ def test_a_log_of_faults_alone_is_verified_until_there_are_enough(
     assert report["commits"] == nlhe.table.n
     assert len(report["findings"]) == FAULTS_MAX
     assert report["notes"] == [f"what lies behind the first {FAULTS_MAX} faults was not verified"]
+
+
+@pytest.mark.parametrize("hand", [None, 3])
+def test_each_line_that_is_no_commit_is_named_by_its_place_in_the_file(
+    hand: int | None, tmp_path: Path, nlhe: Session, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each was once named as the line behind the last commit, counted from where the verification began."""
+    last = max(n for n, commit in enumerate(nlhe.commits, 1) if commit.hand == 3)
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(b"\n".join([*nlhe.lines[: last - 1], b"x", b"y", *nlhe.lines[last - 1 :]]))
+    assert verify_file(ROOM, path, None, hand, heads=(), key_files=(), json=True) == 2
+    (report,) = msgspec.json.decode(capsys.readouterr().out)["tables"]
+    assert [finding["message"].split(":")[0] for finding in report["findings"]] == [
+        f"line {last} is not a commit",
+        f"line {last + 1} is not a commit",
+    ]
