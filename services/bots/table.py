@@ -229,7 +229,7 @@ class BotTable:
             await self.bank.fund(command.player, command.amount)
         outcome = await self._send(self._lobby, command)
         if isinstance(outcome, Accepted):
-            self._asked_n = outcome.n
+            self._asked_n = max(self._asked_n, outcome.n)  # answers overtake each other
         return outcome
 
     async def _send(self, client: Client, command: AnyCommand) -> Outcome:
