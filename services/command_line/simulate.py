@@ -43,7 +43,7 @@ def simulate(
     seeds
         So many seeds, one after the other.
     hands
-        So many hands are started at each table while things go wrong.
+        So many hands are started at each table; faults may end before the last of them.
     faults
         Only these kinds of fault, with commas between them; `none` for none. Without it each seed draws its own.
     processes

@@ -10,6 +10,7 @@ from contracts.data import Data
 
 RARELY: Final = 0.5
 """How often a kind of fault does not happen at all in a seed, so that others are seen alone."""
+DELAYS_S: Final = (0.0005, 0.002, 0.01, 0.04)
 
 
 class Faults(Data, frozen=True):
@@ -20,10 +21,11 @@ class Faults(Data, frozen=True):
     says conflict, though nothing is stored yet), `storm` (another message always gets in first). `unavailable`: a read
     gets no answer; `stale`: one that may lag does. `fact_*`: what the folds follow. `nudge_*`: what a queue group is
     told. `view_*`: what spectators see. `request_*`, `answer_lost`: between clients and services. `crash`: before or
-    after a step (a fold, an append, an answer, a head, a view, cards for a player); `crash_s`: the mean time between
-    crashes at any moment, `down_s` how long it takes to restart, `ghost_s`
-    how long a queue group believes in a crashed member. `outage_s`: for how long the log is away for everybody, about
-    every twenty seconds. `delay_s`: the mean way of a message, `late` the chance of a hundred times that.
+    after a step (a fold, an append, an answer, a head, a view, cards for a player); `crash_stored`: once its own commit
+    is stored, before anything follows from that; `crash_s`: the mean time between crashes at any moment, `down_s` how
+    long it takes to restart, `ghost_s` how long a queue group believes in a crashed member. `outage_s`: for how long
+    the log is away for everybody, about every twenty seconds. `delay_s`: the mean way of a message, `late` the chance
+    of a hundred times that.
 
     Per second: `stray`, messages that are not part of a log; `again`, copies of commands that were answered long ago;
     `flood`, dozens of requests at once, some of them junk; `deaf`, processes that hear no facts for a while; `still`,
@@ -51,6 +53,7 @@ class Faults(Data, frozen=True):
     request_twice: float = 0.0
     answer_lost: float = 0.0
     crash: float = 0.0
+    crash_stored: float = 0.0
     crash_s: float = 0.0
     down_s: float = 0.5
     ghost_s: float = 0.0
@@ -96,6 +99,7 @@ _MOST: Final = {
     "request_twice": 0.4,
     "answer_lost": 0.4,
     "crash": 0.02,
+    "crash_stored": 0.04,
     "crash_s": 10.0,
     "ghost_s": 3.0,
     "stray": 1.0,
@@ -123,7 +127,7 @@ def drawn(random: Random, only: Collection[str] = ()) -> Faults:
         happens = name in only if only else chance > (RARELY if name not in _SELDOM else 1 - RARELY**2)
         if happens:
             strengths[name] = 1 if name == "newer_rules" else strength
-    down_s, delay_s = round(random.uniform(0.1, 2), 1), random.choice((0.0005, 0.002, 0.01, 0.04))
+    down_s, delay_s = random.choice((0.0, *[round(random.uniform(0.1, 2), 1)] * 3)), random.choice(DELAYS_S)
     return msgspec.convert({**strengths, "down_s": down_s, "delay_s": delay_s}, Faults)
 
 

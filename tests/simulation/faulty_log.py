@@ -86,6 +86,9 @@ class FaultyLog(MemoryLog):
         )
         patience_s = self.random.uniform(0, 0.02) if self.happens("impatient") else APPEND_S
         await asyncio.wait((flight,), timeout=patience_s)
+        stored = flight.done() and not isinstance(flight.result(), Conflict)
+        if stored and owner.alive and self.happens("crash_stored"):
+            owner.crash()
         await self.step()
         if not flight.done():
             self.judge.doubted(owner, table, data, expected)

@@ -5,22 +5,14 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any, Final
 
-import msgspec
-import structlog
-
-from contracts.codec import encode
 from contracts.commands import OpenTable, PauseTable
-from contracts.events import SERVICES, fact_of
-from contracts.events.table import HandStarted
+from contracts.events import SERVICES
 from contracts.games import RULES_VERSION, TableConfig
 from contracts.outcomes import Outcome
-from contracts.subjects import guarded, table_pattern
 from services.aggregate.debts import debt
 from services.aggregate.table import Table
-from services.bus.log import Refused, Unavailable
 from tests.simulation.cashier_players import Customer, banked
 from tests.simulation.cashier_process import CashierProcess
-from tests.simulation.chance import exponential
 from tests.simulation.counting_house import CountingHouse
 from tests.simulation.faults import NONE, Faults
 from tests.simulation.faulty_log import true_time
@@ -29,22 +21,23 @@ from tests.simulation.network import Network
 from tests.simulation.operator import Operator
 from tests.simulation.players import Player
 from tests.simulation.process import Build, Place, Process
+from tests.simulation.strays import Strays
 from tests.simulation.tables import drawn_config
 from tests.simulation.trouble import Trouble
 from tests.simulation.weather import Weather
 
 REPLICAS: Final = 2
 HANDS: Final = 5
-"""So many hands start at each table while things go wrong."""
-FAULTS_S_MAX: Final = 45.0
-"""Things go wrong for so long at most, however few hands there were."""
+"""So many hands start at each table before it is brought to rest."""
+FAULTY_S: Final = 7.0
+"""Things go wrong for so long at most for each of the hands to be played, however few there were of them."""
+HAND_S_MAX: Final = 120.0
+"""A table that has not had its hands yet starts the next one within this time once nothing goes wrong any more."""
 QUIET_S_MAX: Final = 90.0
 """Every hand ends within this time once nothing goes wrong any more, players who never act again included."""
 CATCH_UP_S: Final = 10.0
 """So long after the last commit every fold has it: what was under way, two audits and a restart."""
 LOOK_S: Final = 0.1
-EXPECTED: Final = (Refused, Unavailable)
-"""What may end a piece of work: the sweep takes it up again."""
 
 
 class House:
@@ -68,6 +61,7 @@ class House:
         self.counting = CountingHouse(
             self.weather, self.judge, self.network, self.tables, Random(f"{seed}:counting house")
         )
+        self.strays = Strays(self.weather, self.judge, self.log, self.tables, self.counting)
         self.players: list[Player] = []
         self.operators: list[Operator] = []
         self.spectators = [build.spectator(table, self.network, self.judge) for table in self.tables]
@@ -76,7 +70,9 @@ class House:
     async def run(self) -> None:
         """Plays with faults, then without, and looks whether all is well at the end."""
         self._begin()
-        await self._until(self._played, FAULTS_S_MAX)
+        await self._until(self._played, self.hands * FAULTY_S)
+        self._mend()
+        await self._play_on()
         self._quieten()
         if not await self._until(self._at_rest, QUIET_S_MAX):
             self._tell_who_is_stuck()
@@ -89,7 +85,7 @@ class House:
     def _begin(self) -> None:
         trouble, network = self.trouble, self.network
         befalls = (trouble.crashes, trouble.outages, trouble.standstills, trouble.deafness, trouble.clocks)
-        for what in (*befalls, network.repeat, self._strays):
+        for what in (*befalls, network.repeat, self.strays.come):
             self._spawn(what())
         self._spawn(network.flood(self.tables))
         for spectator in self.spectators:
@@ -102,12 +98,15 @@ class House:
         for table in self.tables:
             self._spawn(self._open(table))
 
-    def _quieten(self) -> None:
-        """Nothing goes wrong any more; what brings the tables to rest is an operator, or time alone."""
+    def _mend(self) -> None:
+        """Nothing goes wrong any more."""
         self.weather.faults, self.weather.away = NONE, False
-        self.counting.quieten()
         for process in self.processes.values():
             process.set_clock(0, 0)
+
+    def _quieten(self) -> None:
+        """Nobody begins anything any more; what brings the tables to rest is an operator, or time alone."""
+        self.counting.quieten()
         for operator in self.operators:
             operator.silent = True
         if self.random.random() < 0.5:
@@ -137,10 +136,22 @@ class House:
             await asyncio.sleep(LOOK_S)
         return True
 
+    async def _play_on(self) -> None:
+        """Lets every table have its hands."""
+        while not self._played() and not self.judge.violations:
+            had = self._had()
+            if not await self._until(lambda had=had: self._had() > had or self._played(), HAND_S_MAX):
+                self._tell_who_has_not_played()
+
+    def _had(self) -> int:
+        """How many of the hands that are to be played have started."""
+        return sum(min(self.judge.table(table).hands, self.hands) for table in self.tables)
+
     def _played(self) -> bool:
-        return all(
-            table.hands >= self.hands or table.status == "closed" for table in map(self.judge.table, self.tables)
-        )
+        return all(map(self._has_played, map(self.judge.table, self.tables)))
+
+    def _has_played(self, table: Table) -> bool:
+        return table.hands >= self.hands or table.status == "closed"
 
     def _at_rest(self) -> bool:
         return not any(map(is_going_on, map(self.judge.table, self.tables)))
@@ -177,35 +188,6 @@ class House:
         for desks in (self.network.desks, self.network.tills):
             if process in desks:
                 desks.remove(process)
-
-    async def _strays(self) -> None:
-        while True:
-            stray = self.weather.faults.stray
-            await asyncio.sleep(exponential(self.weather.random, 1 / stray) if stray else 1)
-            if self.weather.faults.stray and self.counting.tables and self.weather.random.random() < 0.3:
-                self.counting.stray()
-            elif self.weather.faults.stray:
-                self._stray()
-
-    def _stray(self) -> None:
-        """A message that is not part of a log: noise, an old commit again, or one that extends another chain.
-
-        Never both a `hand_started` and what it follows again: a partial read could take the copies for the log's end.
-        """
-        random = self.weather.random
-        table = random.choice(self.tables)
-        entries = self.judge.entries.get(table)
-        if not entries:
-            return
-        index = random.randrange(len(entries))
-        commit, after = entries[index].commit, [entry.commit for entry in entries[index : index + 2]][-1]
-        if isinstance(after.events[0], HandStarted) and after is not commit:
-            return
-        other = msgspec.structs.replace(commit, n=entries[-1].commit.n + 1, cause=None)
-        data = random.choice((b"noise", encode(commit), encode(other)))
-        subject = guarded("main", table, commit.by, fact_of(commit.events[-1])).subject
-        self.weather.happened["stray"] += 1
-        self.log.stray(table_pattern("main", table), subject, data)
 
     async def _pause(self, table: str) -> None:
         """Keeps a table paused: another operator's resume may still be on its way."""
@@ -245,14 +227,19 @@ class House:
 
     # What must be at the end
 
+    def _tell_who_has_not_played(self) -> None:
+        for table in map(self.judge.table, self.tables):
+            if not self._has_played(table):
+                self.judge.says(
+                    f"{table.id} stands: it has had {table.hands} of {self.hands} hands, and none for {HAND_S_MAX} s "
+                    f"without faults: {standing(table)}"
+                )
+
     def _tell_who_is_stuck(self) -> None:
         for table in map(self.judge.table, self.tables):
             if is_going_on(table):
-                owed = debt(table)
                 self.judge.says(
-                    f"{table.id} is not at rest {QUIET_S_MAX} s after the faults: commit {table.n}, hand {table.hands}"
-                    f"{' in progress' if table.hand is not None else ''}, {table.status}"
-                    f"{f', {owed.service} owes {owed.duty}' if owed is not None else ''}"
+                    f"{table.id} stands: it is not at rest {QUIET_S_MAX} s after the last hand: {standing(table)}"
                 )
 
     def _behind(self) -> Iterator[str]:
@@ -277,19 +264,20 @@ class House:
             if seen.missing or (seen.n, head) != (true.n, true.head):
                 yield f"a spectator sees {true.id} at commit {seen.n}, the log goes to {true.n}"
 
-    def note(self, _: Any, method: str, event: dict[str, Any]) -> dict[str, Any]:
-        """What the services log: a piece of work that fails, or a table that halts, is a fault."""
-        error = event.get("exc_info")
-        what = event["event"]
-        if what == "task_failed" and not isinstance(error, EXPECTED):
-            self.judge.says(f"a task failed: {event}")
-        if what in ("command_failed", "table_halted"):
-            self.judge.says(f"{what}: {event}")
-        if method == "warning" and what == "log_unavailable":
-            self.judge.unavailable += 1
-        raise structlog.DropEvent
-
 
 def is_going_on(table: Table) -> bool:
     """Whether a hand is in progress, or something is still to come by itself: a hand, or what becomes of a seat."""
     return table.hand is not None or debt(table) is not None
+
+
+def standing(table: Table) -> str:
+    """Where a table stands that should have gone on, and what it waits for."""
+    owed = debt(table)
+    seats = ", ".join(
+        f"{record.player} {record.stack}{' sitting out' if record.sitting_out else ''}"
+        for record in table.seats.values()
+    )
+    return (
+        f"commit {table.n}, hand {table.hands}{' in progress' if table.hand is not None else ''}, {table.status}"
+        f"{f', {owed.service} owes {owed.duty}' if owed is not None else ''}; seats: {seats or 'nobody'}"
+    )

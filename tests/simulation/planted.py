@@ -24,7 +24,6 @@ from services.bus.replica import Pending, TableReplica
 from services.bus.stall import StallGuard
 from services.table.app import RULES
 from services.views.public import public_table, public_view
-from tests.simulation.faults import Faults
 from tests.simulation.faulty_log import FaultyLog
 from tests.simulation.planted_cashier import (
     UNFORGETTING,
@@ -270,11 +269,10 @@ def without_what_waits(table: Table) -> PublicTable | None:
 
 
 class Planted(NamedTuple):
-    """A house with a fault in it, the words by which it is found out, what goes wrong if not what the seed says."""
+    """A house with a fault in it, and the words by which it is found out."""
 
     build: Build
     words: str
-    faults: Faults | None = None
 
 
 PLANTED: Final[dict[str, Planted]] = {
@@ -282,20 +280,16 @@ PLANTED: Final[dict[str, Planted]] = {
     "sends new bytes on a retry": Planted(Build(loop=SendsNewBytesOnARetry), "in doubt"),
     "decides anew in doubt": Planted(Build(loop=DecidesAnewInDoubt), "in doubt"),
     "takes a conflict for its own": Planted(Build(loop=TakesAConflictForItsOwn), "is told to be accepted"),
-    "never sweeps": Planted(Build(loop=NeverSweeps), "is not at rest"),
+    "never sweeps": Planted(Build(loop=NeverSweeps), "stands: "),
     "refuses from any fold": Planted(Build(desk=RefusesFromAnyFold), "was the tail when it arrived"),
     "answers from the fold": Planted(Build(desk=AnswersFromTheFold), "is told to be accepted"),
-    "never reads again": Planted(
-        Build(follower=NeverReadsAgain), "is not at rest", Faults(fact_lost=0.5, nudge_lost=0.5)
-    ),
+    "never reads again": Planted(Build(follower=NeverReadsAgain), "stands: "),
     "filters by the subject alone": Planted(Build(log=FiltersBySubject), "is told to be accepted"),
     "forgets commands when a hand ends": Planted(Build(rules=FORGETFUL), "is the cause of commits"),
     "does not write refusals down": Planted(Build(rules=UNWRITTEN), "nothing in the log says so"),
     "tells before the acknowledgement": Planted(Build(loop=TellsBeforeTheAcknowledgement), "is published and not in"),
     "loses the order of two tasks": Planted(Build(follower=LosesTheOrderOfItsTasks), "in doubt"),
-    "pays again after a crash": Planted(
-        Build(loop=PaysAgainAfterACrash), "owed nothing", Faults(crash_s=1, down_s=0.1, nudge_lost=0.9)
-    ),
+    "pays again after a crash": Planted(Build(loop=PaysAgainAfterACrash), "owed nothing"),
     "two owe at the same time": Planted(Build(loop=OwesBesideOthers), "owed nothing"),
     "believes its own clock": Planted(Build(clock=BelievesItsClock), "ahead of the server's clock"),
     "shows everything": Planted(Build(view=shown_to_everybody), "shows"),

@@ -29,6 +29,8 @@ MISTAKES: Final = 0.06
 DREAMS: Final = 0.05
 DROPS: Final = 0.01
 """How often a look at the table ends with a lost connection."""
+REMEMBERS: Final = 0.7
+"""How often one who comes back brings as much as one left with, which a table asks for some time and then refuses."""
 GONE_S_MAX: Final = 6.0
 
 
@@ -115,7 +117,7 @@ class Player:
             id=self._network.new_id(),
             hand=table.hands,
             player=self.name,
-            buy_in=max([buy_in, *left[-1:]]),
+            buy_in=max([buy_in, *left[-1:]]) if random.random() < REMEMBERS else buy_in,
             seat=None if anywhere else random.choice((None, random.randint(1, table.config.seats))),
             choice=random.choice(("wait", "post", "post")),
         )

@@ -41,7 +41,7 @@ from services.settlement import app as settlement_app
 from services.table import app as table_app
 from services.views.public import public_table, public_view
 from tests.simulation.examiner import MASTERS
-from tests.simulation.faulty_log import FaultyLog, true_time
+from tests.simulation.faulty_log import EPOCH, FaultyLog
 from tests.simulation.judge import Judge
 from tests.simulation.releases import of_release
 from tests.simulation.spectators import Spectator
@@ -155,8 +155,9 @@ class Process:
 
     def now(self) -> Instant:
         """The process's own clock, which may be a little off, or wrong."""
-        since_s = asyncio.get_running_loop().time() - self._off_since
-        return true_time() + timedelta(seconds=self._skew_s + self._off_s + self._rate * since_s)
+        now_s = asyncio.get_running_loop().time()
+        off_s = self._skew_s + self._off_s + self._rate * (now_s - self._off_since)
+        return EPOCH + timedelta(seconds=now_s + off_s)
 
     def set_clock(self, off_s: float, rate: float) -> None:
         """Sets the clock so far off, from where it gains `rate` seconds a second."""

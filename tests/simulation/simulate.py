@@ -1,6 +1,7 @@
 """One seed from beginning to end. `python -m tests.simulation.simulate 17` tells what happens in seed 17."""
 
 import asyncio
+import gc
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ import structlog
 from contracts.data import Data
 from contracts.events import fact_of
 from contracts.ledger import HOUSE
+from tests.simulation.alarms import Alarms
 from tests.simulation.faults import NAMES, Faults, drawn
 from tests.simulation.house import HANDS, House
 from tests.simulation.process import Build
@@ -23,6 +25,8 @@ from tests.simulation.releases import release
 from tests.simulation.virtual_loop import VirtualLoop
 
 TOLD_MAX: Final = 6
+GARBAGE_MAX: Final = 50_000
+"""So many objects are made before those that refer to each other alone are looked for."""
 
 
 class Result(Data, frozen=True):
@@ -103,12 +107,13 @@ def simulate(
     drawn_faults, nudged = drawn(random), random.random() > 0.25
     built = build if build is not None else Build(nudged=nudged)
     loop = VirtualLoop(Random(f"{seed}:order"))
-    loop.set_exception_handler(lambda _, __: None)  # what is cut off at the end is nobody's fault
     house = House(str(seed), faults if faults is not None else drawn_faults, built, hands)
-    with _listening(house), release(house.rules):
+    with _listening(house), release(house.rules), _collecting_seldom():
         try:
             loop.run_until_complete(house.run())
+            house.judge.violations += loop.failures()
         finally:
+            loop.set_exception_handler(lambda _, __: None)  # what is cut off at the end is nobody's fault
             loop.run_until_complete(_end(house))
             loop.close()
         violations = house.judge.violations or [*_verified(house)]
@@ -166,10 +171,23 @@ def _verified(house: House) -> Iterator[str]:
 
 
 @contextmanager
+def _collecting_seldom() -> Iterator[None]:
+    """Has little of a seed looked through for what can be forgotten: it is all forgotten soon."""
+    before = gc.get_threshold()
+    gc.set_threshold(GARBAGE_MAX, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
+@contextmanager
 def _listening(house: House) -> Iterator[None]:
     """Has the house hear what the services log, and nobody else."""
     before: dict[str, Any] = structlog.get_config()
-    structlog.configure(processors=[cast("Any", house.note)], cache_logger_on_first_use=False)
+    structlog.configure(
+        processors=[cast("Any", Alarms(house.weather, house.judge).note)], cache_logger_on_first_use=False
+    )
     try:
         yield
     finally:

@@ -32,6 +32,7 @@ WRITTEN = {
 """What a ledger may have to say, of commands and of tables."""
 
 
+@pytest.mark.timeout(600)  # many seeds, on a machine that may have much else to do
 def test_every_kind_of_fault_happens_in_the_seeds_that_are_played_each_time() -> None:
     """A fault that is drawn and never befalls anybody would prove nothing; nor would a house that is always nudged."""
     happened: Counter[str] = Counter()

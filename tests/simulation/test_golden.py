@@ -17,6 +17,7 @@ def told(*command: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(command, cwd=HOUSE, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.timeout(600)  # some seeds, on a machine that may have much else to do
 def test_the_seeds_write_the_logs_that_were_written_elsewhere() -> None:
     assert written() == kept(), RENEW
 
