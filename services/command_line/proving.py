@@ -155,6 +155,8 @@ def _how_to_verify_a_part(path: Path, table: Id) -> Iterator[str]:
 
 def _of_no_hand(keys: Keys, verification: Verification) -> tuple[str, ...]:
     """A sentence for each key of a hand after the last one. Raises `WrongArgument` if there is no other key."""
+    if verification.broken_off:
+        return ()
     last = verification.table.hands
     late = [hand for hand in sorted(keys.by_hand) if hand > last > 0]  # 0: a damaged log, of which it cannot be said
     said = tuple(f"the key of hand {hand} was not used: the log ends with hand {last}" for hand in late)

@@ -71,6 +71,19 @@ def test_a_log_of_faults_alone_is_verified_until_there_are_enough(
     assert report["notes"] == [f"what lies behind the first {FAULTS_MAX} faults was not verified"]
 
 
+def test_the_key_of_a_hand_that_was_not_reached_is_no_wrong_argument(
+    tmp_path: Path, nlhe: Session, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log, keys = tmp_path / "log.jsonl", tmp_path / "keys.json"
+    first = max(n for n, commit in enumerate(nlhe.commits, 1) if commit.hand == 2)
+    log.write_bytes(b"\n".join([*nlhe.lines[:first], *([b"x"] * FAULTS_MAX), *nlhe.lines[first:]]))
+    keys.write_bytes(msgspec.json.encode(nlhe.hand_key(5)))
+    assert verify_file(ROOM, log, None, None, heads=(), key_files=[keys], json=True) == 2
+    (report,) = msgspec.json.decode(capsys.readouterr().out)["tables"]
+    assert report["hands"] == 2
+    assert report["notes"] == [f"what lies behind the first {FAULTS_MAX} faults was not verified"]
+
+
 @pytest.mark.parametrize("hand", [None, 3])
 def test_each_line_that_is_no_commit_is_named_by_its_place_in_the_file(
     hand: int | None, tmp_path: Path, nlhe: Session, capsys: pytest.CaptureFixture[str]
