@@ -56,6 +56,12 @@ class CountedTable(BotTable):
 
     brought = 0
 
+    @property
+    def forsaken(self) -> list[str]:
+        """Who sits there with nobody to play for them: each of their turns runs out."""
+        seats = self.table.seats if self.table is not None else ()
+        return [seat.player for seat in seats if seat.player not in self._bots or self._bots[seat.player].done()]
+
     def _see(self, seen: Seen) -> None:
         super()._see(seen)
         if isinstance(seen, PublicView):
@@ -142,13 +148,15 @@ class Play:
     def _picture(self, name: str) -> str:
         """Where a table stands: its last commit, whose turn it is, who sits there and for whom a seat is kept."""
         known = self.tables.get(name)
-        table = known.table if known is not None else None
-        if table is None:
+        if known is None or known.table is None:
             return ""
+        table = known.table
         seats = ", ".join(f"{seat.player} {seat.stack}{' out' * seat.sitting_out}" for seat in table.seats)
         kept = ", ".join(each.player for each in table.reservations)
         turn = f"turn {table.turn_number} of seat {table.turn.seat}" if table.turn is not None else "no turn"
-        return f" after {table.n} ({table.status}, hand {table.hand}, {turn}; seats: {seats}; kept: {kept or 'none'})"
+        forsaken = f"; nobody plays for {', '.join(known.forsaken)}" if known.forsaken else ""
+        where = f"{table.status}, hand {table.hand}, {turn}; seats: {seats}; kept: {kept or 'none'}{forsaken}"
+        return f" after {table.n} ({where})"
 
 
 def _planned(plan: Plan, table: str, currency: str, *, of_the_cashier: bool) -> Plan:
