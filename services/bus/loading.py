@@ -51,10 +51,9 @@ async def load[S: State, C: Chained](
             for name, replica in tables.items():
                 group.create_task(read(name, replica))
     except ExceptionGroup as errors:
-        unavailable, others = errors.split(Unavailable)
-        if others is not None:
+        if errors.split(Unavailable)[1] is not None:
             raise
-        raise Unavailable(f"room {room}: {unavailable}") from errors
+        raise Unavailable(f"room {room}: {errors.exceptions[0]}") from errors  # one stands for all
 
 
 async def _load[S: State, C: Chained](

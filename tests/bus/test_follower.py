@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 
+import pytest
 import structlog
 
 from contracts.codec import encode
@@ -19,7 +20,7 @@ from services.bus.aggregates import LEDGERS, TABLES
 from services.bus.archives import OF_LEDGERS, OF_TABLES, Archive
 from services.bus.clock import Clock, utc_now
 from services.bus.follower import Follower
-from services.bus.log import Stored
+from services.bus.log import Stored, Unavailable
 from services.bus.memory import MemoryLog
 from tests.replay.playing import NLHE
 
@@ -41,12 +42,31 @@ class HeldRead(MemoryLog):
             yield stored
 
 
+class BrokenOff(MemoryLog):
+    """A log whose connection breaks whenever something is read."""
+
+    async def read(self, room: str, table: str, after: int = 0) -> AsyncIterator[Stored]:
+        for _ in self.messages:
+            raise Unavailable("the connection broke")
+        async for stored in super().read(room, table, after):
+            yield stored
+
+
 async def append(log: MemoryLog, table: Table, event: AnyEvent, expected: int) -> int:
     """Appends one commit as the table service."""
     commit = commit_of(table, "table", (event,), utc_now())
     data = encode(commit)
     fold(table, commit, data)
     return await log.append("main", table.id, "table", fact_of(event), data, expected)
+
+
+async def test_what_keeps_tables_from_being_read_at_the_start_is_said_once_and_in_its_own_words() -> None:
+    """An operator reads it where a process could not start: not how many tables there are."""
+    log = BrokenOff()
+    for name in ("T1", "T2"):
+        await append(log, Table(room="main", id=name), TableOpened(config=NLHE), 0)
+    with pytest.raises(Unavailable, match=r"^room main: the connection broke$"):
+        await Follower(TABLES, log, ["main"], Clock()).start()
 
 
 async def test_a_fact_that_comes_while_its_table_is_being_read_is_not_lost() -> None:
