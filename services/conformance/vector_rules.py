@@ -15,6 +15,7 @@ from services.conformance.play import Playing, Tables, player, unraked
 from services.conformance.vectors import DealVector, GuidelineVector, RakeVector, RankVector
 from services.dealer.deck import Deck
 from services.dealer.decks import hand_in_progress
+from services.dealer.scripted import Unplayable
 from services.dealer.vault import SCRIPTED
 from services.rake.schedule import rake_of
 from services.settlement import high, low
@@ -26,12 +27,14 @@ STACK: Final = 10_000
 def check_deal(vector: DealVector, tables: Tables) -> list[Difference]:
     """Deals a hand that everybody checks down, and compares where each card went.
 
-    The hole cards, the burns and the board are those of the log; a burn is there by its place in the deck.
+    The hole cards, the burns and the board are those of the log; a burn is there by its place in the deck. Raises
+    `Unplayable`.
     """
     given, expect = vector.input, vector.expect
+    if len(given.order) < 2 or len(set(given.order)) < len(given.order):  # noqa: PLR2004
+        raise Unplayable(f"seats {list(given.order)} are not two or more, each once")
     variant: Variant = "holdem" if given.hole_cards == 2 else "omaha"  # noqa: PLR2004
-    deck = Deck(given.deck_top_first, tuple(f"{place:032x}" for place in range(len(DECK))))
-    playing = tables(_OneDeck(deck), unraked)
+    playing = tables(_OneDeck(_deck(given.deck_top_first)), unraked)
     _check_down(playing, given.order, variant, burn=given.burn)
     boards = [event for event in playing.events if isinstance(event, BoardDealt)]
     revealed = next(event for event in playing.events if isinstance(event, HandsRevealed))
@@ -45,6 +48,14 @@ def check_deal(vector: DealVector, tables: Tables) -> list[Difference]:
     dealt = len(board) + len(burns) + sum(len(cards) for cards in hole.values())
     findings.compare("cards left", expect.cards_left, len(DECK) - dealt)
     return findings.found
+
+
+def _deck(cards: tuple[Card, ...]) -> Deck:
+    """The deck of a vector. Raises `Unplayable` unless it is every card once."""
+    try:
+        return Deck(cards, tuple(f"{place:032x}" for place in range(len(DECK))))
+    except ValueError as error:
+        raise Unplayable(str(error)) from error
 
 
 class _OneDeck:
