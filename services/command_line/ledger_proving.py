@@ -1,5 +1,6 @@
 """`croupier verify --ledger` and `croupier export --ledger`: a ledger's log checked, and taken out as a file."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -11,7 +12,6 @@ from services.accounting.ledger_verification import LedgerVerification
 from services.aggregate.chain import UNFOLDABLE, Verdict, read_ledger
 from services.aggregate.ledger import Ledger, TableKey
 from services.aggregate.ledger_fold import fold
-from services.aggregate.movements import moves_chips
 from services.bus import reader
 from services.bus.aggregates import TABLES
 from services.bus.log import Unavailable
@@ -24,7 +24,9 @@ from services.command_line.where import Where
 from services.replay.findings import Finding, exit_code
 
 type Commits = dict[tuple[Id, Id, int], Commit]
-"""Commits that move chips, by room, table and number."""
+"""Commits that a ledger names, by room, table and number."""
+type Entered = dict[int, int]
+"""The commits of a table that a ledger names, each with the first commit of the ledger that does."""
 
 
 class LedgerProof(Data, frozen=True):
@@ -50,8 +52,8 @@ async def verify_live(where: Where, name: str, *, heads: Sequence[str], json: bo
         known = {**await _published(house, ledger), **heads_of(heads)}
         whole = [message async for message in ledger_messages(house.ledgers, ledger)]
         commits: Commits = {}
-        for room, table in _tables(ledger, whole):
-            await _gather(house, room, table, commits)
+        for (room, table), entered in _followed(ledger, whole).items():
+            await _gather(house, room, table, entered, commits)
     return _told(_proof(ledger, whole, known, commits), json=json)
 
 
@@ -83,9 +85,9 @@ async def _proof_of(house: Books, ledger: str) -> LedgerProof:
     whole = [message async for message in ledger_messages(house.ledgers, ledger)]
     commits: Commits = {}
     underived: list[Finding] = []
-    for room, table in _tables(ledger, whole):
+    for (room, table), entered in _followed(ledger, whole).items():
         try:
-            await _gather(house, room, table, commits)
+            await _gather(house, room, table, entered, commits)
         except (reader.NotFound, Unreadable) as error:
             message = f"not every entry that follows from {room}/{table} could be derived again: {error}"
             underived.append(Finding(kind="not_derived", message=message))
@@ -97,9 +99,10 @@ async def _published(house: Books, ledger: str) -> Mapping[int, Sha256]:
     return (await house.ledgers.heads(HOUSE, ledger)).get(ledger, {})
 
 
-def _tables(ledger: str, messages: Sequence[Message]) -> list[TableKey]:
-    """The tables that a ledger names, as far as it can be read."""
+def _followed(ledger: str, messages: Sequence[Message]) -> dict[TableKey, Entered]:
+    """The tables that a ledger has entries of, sorted, with their commits that it names, as far as it can be read."""
     state = Ledger(id=ledger)
+    found: defaultdict[TableKey, Entered] = defaultdict(dict)
     for message in messages:
         reading = read_ledger(state, *message)
         if reading.verdict is Verdict.NEXT and reading.commit is not None:
@@ -107,15 +110,29 @@ def _tables(ledger: str, messages: Sequence[Message]) -> list[TableKey]:
                 fold(state, reading.commit, message[1])
             except UNFOLDABLE:
                 break  # the verification tells of it
-    return sorted(state.tables)
+            for entry in reading.commit.events:
+                if (source := getattr(entry, "source", None)) is not None:
+                    found[source.room, source.table].setdefault(source.n, state.n)
+    return dict(sorted(found.items()))
 
 
-async def _gather(house: Books, room: Id, table: Id, commits: Commits) -> None:
-    """Takes the commits of a table that move chips. Raises `Unreadable` or `NotFound`."""
+async def _gather(house: Books, room: Id, table: Id, entered: Entered, commits: Commits) -> None:
+    """Takes the commits of a table that the ledger names.
+
+    Raises `Unreadable` or `NotFound`, also where the table's log ends before one of them.
+    """
     start = await reader.from_the_beginning(TABLES, house.tables, room, table)
+    last = 0
     async for commit, _ in reader.commits(house.tables, start):
-        if any(map(moves_chips, commit.events)):
-            commits[room, table, commit.n] = commit
+        last = commit.n
+        if last in entered:
+            commits[room, table, last] = commit
+    lost = min((n for n in entered if n > last), default=None)
+    if lost is not None:
+        raise Unreadable(
+            f"the log of table {table} ends at commit {last}, "
+            f"and the ledger's commit {entered[lost]} is about its commit {lost}"
+        )
 
 
 def _proof(

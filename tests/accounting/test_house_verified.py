@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from contracts.account_commands import Deposit, OpenAccount
@@ -14,6 +15,7 @@ from contracts.events.cashier import AccountFrozen
 from contracts.ledger import HOUSE, LedgerCommit
 from contracts.subjects import LEDGERS, heads
 from services.aggregate.ledger_fold import commit_of
+from services.aggregate.movements import moves_chips
 from services.bus.connection import Line, connect
 from services.bus.server import EmbeddedServer
 from services.bus.settings import Settings
@@ -115,6 +117,51 @@ def test_tables_that_are_not_there_leave_their_entries_as_they_are(
     assert (code, lines(said)[0].startswith("Ledger real-USD: sound, but not every entry")) == (3, True)
     assert "not every entry that follows from main/T1 could be derived again: there is no table T1" in said
     assert verify("--ledger", "real-USD")[0] == 2
+
+
+def evening_with(folder: Path, ledger: Iterable[LedgerCommit], lines: dict[str, list[bytes]]) -> None:
+    """The streams of a house with the ledger of an evening, and what is left of its tables."""
+    asyncio.run(store(folder, lines, map(stored, ledger)))
+
+
+def test_every_entry_of_an_evening_is_derived_again(tmp_path: Path, verify: Verify) -> None:
+    played = evening()
+    evening_with(tmp_path, played.books.commits, {stand.id: stand.lines for stand in played.stands})
+    assert lines(verify()[1])[0].startswith("Ledger real-USD: sound: chain, sums, balances and every decision hold")
+    code, said = verify("--ledger", "real-USD")
+    assert (code, lines(said)[0].startswith("Ledger real-USD: sound: ")) == (0, True)
+
+
+def test_entries_of_commits_behind_the_end_of_a_tables_log_are_not_derived(tmp_path: Path, verify: Verify) -> None:
+    """As with a hole: what the ledger says of commits that are lost cannot be derived from them."""
+    played = evening()
+    left = {stand.id: stand.lines for stand in played.stands}
+    left["T1"] = left["T1"][:-4]
+    evening_with(tmp_path, played.books.commits, left)
+    _, said = verify()
+    assert lines(said)[0].startswith("Ledger real-USD: sound, but not every entry could be derived again")
+    ends = f"the log of table T1 ends at commit {len(left['T1'])}, and the ledger's commit"
+    assert f"not every entry that follows from main/T1 could be derived again: {ends}" in said
+    code, said = verify("--ledger", "real-USD")
+    assert (code, said.startswith(f"croupier: {ends}")) == (2, True)
+
+
+def test_an_entry_of_a_commit_that_moves_nothing_is_no_decision_of_the_cashier(tmp_path: Path, verify: Verify) -> None:
+    """The table's log is whole, and nothing follows from the commit that the entry names."""
+    played = evening()
+    two = played.stands[1]
+    n, entry = next(
+        (commit.n, entry)
+        for commit in reversed(played.books.commits)
+        for entry in commit.events
+        if getattr(entry, "source", None) is not None
+    )
+    still = next(each.n for each in reversed(two.commits) if not any(map(moves_chips, each.events)))
+    forged = changed(played.books.commits, n, 0, source=msgspec.structs.replace(entry.source, n=still))  # type: ignore[union-attr]
+    evening_with(tmp_path, forged, {stand.id: stand.lines for stand in played.stands})
+    code, said = verify()
+    assert (code, lines(said)[0].startswith("Ledger real-USD: DIFFERENT")) == (1, True)
+    assert f"nothing follows from commit {still} of main/T2 any more" in said
 
 
 def test_a_ledger_of_which_a_head_alone_is_left_is_missed(tmp_path: Path, played: Session, verify: Verify) -> None:

@@ -103,7 +103,7 @@ def _verified(files: Files, path: Path) -> None:
         lines = list(ledger_lines(path))
     except (CannotRead, WrongArgument, Unreadable):
         return
-    assert encode(ledger_proving._tables(name, lines))  # noqa: SLF001 - what is read beside a running house
+    assert encode(list(ledger_proving._followed(name, lines)))  # noqa: SLF001 - what is read beside a running house
     commits = exports.commits_of(files)
     verification = LedgerVerification(
         name, exported=True, commit_of=lambda room, table, n: commits.get((room, table, n))
