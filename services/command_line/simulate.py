@@ -51,7 +51,7 @@ def simulate(
     forever
         Goes on with the next seed until it is interrupted.
     keep
-        Writes what was found, with the log of the seed, to this directory.
+        Writes what was found, with the log of the seed, to this directory, which is made if it is not there.
     json
         Prints one JSON document for each seed.
     """
@@ -60,12 +60,22 @@ def simulate(
         return 2
     from tests.simulation.sweep import sweep
 
-    names = tuple(dict.fromkeys(name.strip() for name in faults.split(",") if name.strip()))
+    names = tuple(dict.fromkeys(name.strip() for name in faults.split(","))) if faults else ()
     numbers: Iterable[int] = count(seed) if forever else range(seed, seed + seeds)
+    if keep is not None:
+        _make(keep)
     try:
         return _tell(sweep(numbers, hands, names, keep=keep, processes=processes), alone=seeds == 1, json=json)
     except ValueError as error:
         raise WrongArgument(str(error)) from error
+
+
+def _make(folder: Path) -> None:
+    """Makes the directory now: what is found after hours would be lost where it cannot be written."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WrongArgument(f"{folder}: {error.strerror}; name a directory to keep what is found in") from error
 
 
 def _tell(results: "Iterator[Result]", *, alone: bool, json: bool) -> int:
@@ -85,7 +95,7 @@ def _tell(results: "Iterator[Result]", *, alone: bool, json: bool) -> int:
             raise
     if not json:
         took_s = time.monotonic() - began
-        played = f"{seeds} seeds, {hands} hands, {commits} commits, {steps} steps in {took_s:.0f} s"
+        played = f"seeds: {seeds}, hands: {hands}, commits: {commits}, steps: {steps} in {took_s:.0f} s"
         print(f"{played} ({steps / took_s:.0f} steps/s): {failed or 'nothing'} {'failed' if failed else 'was found'}")
     return 1 if failed else 0
 

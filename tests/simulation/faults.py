@@ -135,7 +135,8 @@ def chosen(seed: int, names: Collection[str]) -> Faults | None:
     """The faults of these names, as bad as the seed draws them; None if none are named. Raises ValueError."""
     unknown = set(names) - {*NAMES, "none"}
     if unknown:
-        raise ValueError(f"the kinds of fault are none, {', '.join(NAMES)}; not {', '.join(sorted(unknown))}")
+        wrong = ", ".join(name or "an empty name" for name in sorted(unknown))
+        raise ValueError(f"the kinds of fault are none, {', '.join(NAMES)}; not {wrong}")
     if "none" in names:
         return NONE
     return drawn(Random(f"{seed}:seed"), names) if names else None

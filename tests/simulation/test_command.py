@@ -35,9 +35,27 @@ def test_only_named_faults_happen(capsys: pytest.CaptureFixture[str]) -> None:
     assert chosen(4, ("none",)) == NONE
 
 
-def test_a_fault_that_is_not_known_is_said_to_be_none(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["simulate", "--faults", "gremlins"]) == 2
-    assert "not gremlins" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("faults", "told"), [("gremlins", "not gremlins"), (",", "not an empty name"), ("crash,", "not an empty name")]
+)
+def test_a_fault_that_is_not_known_is_said_to_be_none(
+    faults: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Once a comma alone was taken for no choice, and other faults happened than were meant."""
+    assert run(["simulate", "--faults", faults]) == 2
+    assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("where", ["file", "file/below"])
+def test_what_cannot_keep_anything_is_refused_before_hours_have_passed(
+    where: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Once it was looked at when something was found, and that was lost."""
+    (tmp_path / "file").write_bytes(b"")
+    assert run(["simulate", "--hands", "1", "--keep", str(tmp_path / where)]) == 2
+    told = capsys.readouterr()
+    assert str(tmp_path / where) in told.err
+    assert told.out == ""
 
 
 def test_the_log_of_what_was_found_is_kept(tmp_path: Path) -> None:
