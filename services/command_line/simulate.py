@@ -1,5 +1,6 @@
 """`croupier simulate`: plays hands while everything goes wrong that can, each time the same for the same seed."""
 
+import os
 import sys
 import time
 from collections.abc import Iterable, Iterator
@@ -51,7 +52,7 @@ def simulate(
     forever
         Goes on with the next seed until it is interrupted.
     keep
-        Writes what was found, with the log of the seed, to this directory, which is made if it is not there.
+        Writes what was found, with the log of the seed, to this directory, which is made for it.
     json
         Prints one JSON document for each seed.
     """
@@ -63,19 +64,18 @@ def simulate(
     names = tuple(dict.fromkeys(name.strip() for name in faults.split(","))) if faults else ()
     numbers: Iterable[int] = count(seed) if forever else range(seed, seed + seeds)
     if keep is not None:
-        _make(keep)
+        _check(keep)
     try:
         return _tell(sweep(numbers, hands, names, keep=keep, processes=processes), alone=seeds == 1, json=json)
     except ValueError as error:
         raise WrongArgument(str(error)) from error
 
 
-def _make(folder: Path) -> None:
-    """Makes the directory now: what is found after hours would be lost where it cannot be written."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise WrongArgument(f"{folder}: {error.strerror}; name a directory to keep what is found in") from error
+def _check(folder: Path) -> None:
+    """What is found after hours would be lost where it cannot be written; nothing is made until then."""
+    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        raise WrongArgument(f"{there} is no directory that can be written to; name one to keep what is found in")
 
 
 def _tell(results: "Iterator[Result]", *, alone: bool, json: bool) -> int:

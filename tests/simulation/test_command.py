@@ -54,8 +54,13 @@ def test_what_cannot_keep_anything_is_refused_before_hours_have_passed(
     (tmp_path / "file").write_bytes(b"")
     assert run(["simulate", "--hands", "1", "--keep", str(tmp_path / where)]) == 2
     told = capsys.readouterr()
-    assert str(tmp_path / where) in told.err
+    assert f"{tmp_path / 'file'} is no directory" in told.err
     assert told.out == ""
+
+
+def test_nothing_is_kept_where_nothing_is_found(tmp_path: Path) -> None:
+    assert run(["simulate", "--hands", "1", "--keep", str(tmp_path / "found" / "here")]) == 0
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_log_of_what_was_found_is_kept(tmp_path: Path) -> None:
