@@ -132,18 +132,17 @@ async def _latest(
 ) -> Stored | None:
     """Binary search over the sequences, in the order of which `is_before` turns from true to false."""
     low, found = 1, None
-    last = await log.last_of(room, name, service, fact)
-    high = last.sequence if last is not None else 0
+    high = await _bound(log, room, name, service, fact)
     while low <= high:
         middle = (low + high) // 2
         statement = await log.next_of(room, name, service, fact, middle)
-        before = is_before(statement.data) if statement is not None else None
-        if statement is None or before is None:
-            break
-        if before:
+        before = is_before(statement.data) if statement is not None else False
+        if statement is None or before is False:
+            high = middle - 1
+        elif before:
             low, found = statement.sequence + 1, statement
         else:
-            high = middle - 1
+            break
     return found
 
 
@@ -162,12 +161,8 @@ async def folded[S: State, C: Chained](log: Log, start: Start[S, C]) -> Reading[
 
 
 async def from_hand(log: Log, room: Id, table: Id, hand: int) -> TableStart:
-    """Where a hand begins. Raises `NotFound`."""
-    last = await log.last_of(room, table, *HAND_STARTED)
-    if last is None:
-        await from_the_beginning(TABLES, log, room, table)
-        raise NotFound(f"table {table} has played no hand yet")
-    start = await _certain(TABLES, log, room, table, await _search(log, room, table, hand, last))
+    """Where a hand begins. Raises `NotFound`, or `Unreadable` where the log has a hole before it."""
+    start = await _certain(TABLES, log, room, table, await _search(log, room, table, hand))
     if start is not None:
         return start
     # Messages that are no part of the log can mislead the search; the chain from the beginning cannot be misled.
@@ -196,14 +191,17 @@ async def commits(log: Log, start: TableStart, hand: int | None = None) -> Async
         yield commit, message[1]
 
 
-async def _search(log: Log, room: Id, table: Id, hand: int, last: Stored) -> Stored | None:
+async def _search(log: Log, room: Id, table: Id, hand: int) -> Stored | None:
     """Binary search over the sequences: the message after each guess tells which hand comes next there."""
-    low, high = 1, last.sequence
+    low, high = 1, await _bound(log, room, table, *HAND_STARTED)
     while low <= high:
         middle = (low + high) // 2
         found = await log.next_of(room, table, *HAND_STARTED, middle)
+        if found is None:
+            high = middle - 1
+            continue
         number = _hand_of(found)
-        if found is None or number is None:
+        if number is None:
             return None
         if number == hand:
             return found
@@ -214,9 +212,23 @@ async def _search(log: Log, room: Id, table: Id, hand: int, last: Stored) -> Sto
     return None
 
 
-def _hand_of(stored: Stored | None) -> int | None:
+async def _bound(log: Log, room: Id, name: Id, service: str, fact: str) -> int:
+    """A sequence after which nothing of one kind can be read: that of the last message of the kind, 0 if there is none.
+
+    Of a damaged one the server says that there is none: the others are before it.
+    """
+    last = await log.last_of(room, name, service, fact)
+    if last is not None:
+        return last.sequence
+    bound = 0
+    while (found := await log.next_of(room, name, service, fact, bound + 1)) is not None:
+        bound = 2 * found.sequence
+    return bound
+
+
+def _hand_of(stored: Stored) -> int | None:
     try:
-        return decode_commit(stored.data).hand if stored is not None else None
+        return decode_commit(stored.data).hand
     except msgspec.MsgspecError:
         return None
 
@@ -269,7 +281,8 @@ def _start[S: State, C: Chained](
 
 
 async def _from_hand_by_fold(log: Log, room: Id, table: Id, hand: int) -> TableStart:
-    reading = Reading(TABLES, Table(room=room, id=table))
+    start = await from_the_beginning(TABLES, log, room, table)
+    reading = Reading(TABLES, start.state)
     async for stored in log.read(room, table):
         commit = reading.next_of((stored.subject, stored.data))
         if commit is None:
@@ -277,4 +290,6 @@ async def _from_hand_by_fold(log: Log, room: Id, table: Id, hand: int) -> TableS
         if commit.hand == hand and fact_of(commit.events[0]) == "hand_started":
             return Start(TABLES, reading.state, stored.sequence - 1)
         reading.fold(commit, stored.data)
+    if not reading.state.hands:
+        raise NotFound(f"table {table} has played no hand yet")
     raise NotFound(f"table {table} has no hand {hand}: it has played {reading.state.hands}")

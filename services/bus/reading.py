@@ -1,16 +1,24 @@
 """The fold of a log that is being read: what was part of it, what was passed over, and where it ends for us."""
 
 from contracts.commit import Commit
+from contracts.data import Id
 from services.aggregate.chain import UNFOLDABLE, Chained, State, Verdict
 from services.aggregate.table import Table
-from services.bus.aggregates import Kind
+from services.bus.aggregates import TABLES, Kind
 
 type Message = tuple[str, bytes]
 """A stored message: its subject and its bytes."""
 
 
 class Unreadable(Exception):
-    """The log cannot be read on from here; the message says at which commit and why."""
+    """The log cannot be read on from here; the message says at which commit and why.
+
+    `table`: it is the stored log of that table, and its verification tells more.
+    """
+
+    def __init__(self, message: str, table: Id | None = None) -> None:
+        super().__init__(message)
+        self.table = table
 
 
 class Reading[S: State, C: Chained]:
@@ -40,15 +48,18 @@ class Reading[S: State, C: Chained]:
         if found.verdict is Verdict.IGNORED:
             self.ignored += 1
             return None
-        raise Unreadable(f"{self.of.name} {self.state.id}: {found.reason}")
+        raise self._unreadable(f"the log has a hole: {found.reason}" if found.verdict is Verdict.GAP else found.reason)
 
     def fold(self, commit: C, data: bytes) -> None:
         """Folds a commit that `next_of` gave."""
         try:
             self.of.fold(self.state, commit, data)
         except UNFOLDABLE as error:
-            message = f"{self.of.name} {self.state.id}: commit {commit.n} cannot be folded: {error}"
-            raise Unreadable(message) from error
+            raise self._unreadable(f"commit {commit.n} cannot be folded: {error}") from error
+
+    def _unreadable(self, reason: str) -> Unreadable:
+        table = self.state.id if self.of.name == TABLES.name else None
+        return Unreadable(f"{self.of.name} {self.state.id}: {reason}", table)
 
 
 TableReading = Reading[Table, Commit]

@@ -227,5 +227,6 @@ def _say(error: Exception) -> int:
         error = CannotRead(f"the log cannot be read now: {error}")
     if not isinstance(error, known) and type(error) is not ValueError:
         raise error
-    print(f"croupier: {of_a_file(error) if isinstance(error, OSError) else error}", file=sys.stderr)
+    more = f"; `croupier verify {error.table}` tells more" if isinstance(error, Unreadable) and error.table else ""
+    print(f"croupier: {of_a_file(error) if isinstance(error, OSError) else error}{more}", file=sys.stderr)
     return WRONG

@@ -131,7 +131,8 @@ async def _gather(house: Books, room: Id, table: Id, entered: Entered, commits: 
     if lost is not None:
         raise Unreadable(
             f"the log of table {table} ends at commit {last}, "
-            f"and the ledger's commit {entered[lost]} is about its commit {lost}"
+            f"and the ledger's commit {entered[lost]} is about its commit {lost}",
+            table,
         )
 
 

@@ -70,6 +70,8 @@ async def tables(where: Where, *, json: bool) -> int:
             for line in lines
         ],
     )  # fmt: skip
+    if any(line.fault for line in lines):
+        print("`croupier verify TABLE` tells more of a table that cannot be read")
     return 0
 
 

@@ -1,7 +1,7 @@
 """`croupier rake`: what the house took, which schedules there are, and whether a schedule of one's own can be used."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, date, datetime, time
 from pathlib import Path
 from typing import Annotated, Final, NamedTuple
@@ -17,7 +17,7 @@ from services.aggregate.table import Table
 from services.bus import reader
 from services.bus.aggregates import TABLES
 from services.bus.log import Log
-from services.bus.reading import Reading
+from services.bus.reading import Message, Reading, TableReading, Unreadable
 from services.command_line.printing import print_grid, print_json, print_lines
 from services.command_line.refusals import CannotRead, WrongArgument
 from services.command_line.schedule_files import rates, schedules_of, unfit
@@ -167,11 +167,12 @@ def _add_files(raked: Raked, room: Id, paths: tuple[Path, ...], names: set[Id]) 
             continue
         reading = Reading(TABLES, _anchor(room, path))
         first = reading.state.n + 1
-        for message in files.messages(room, path):
-            commit = reading.next_of(message)
-            if commit is not None:
-                raked.take(reading.state, commit)
-                reading.fold(commit, message[1])
+        try:
+            _add_file(raked, reading, files.messages(room, path))
+        except Unreadable as error:
+            if error.table is None:
+                raise
+            raise CannotRead(f"{path}: {error}; `croupier verify --file {path}` tells more") from error
         if reading.ignored:
             raise CannotRead(f"{path}: {reading.ignored} lines do not extend the log of table {table}")
         raked.end(reading.state)
@@ -181,6 +182,14 @@ def _add_files(raked: Raked, room: Id, paths: tuple[Path, ...], names: set[Id]) 
         held[table].append((first, reading.state.n, path))
     if missing := sorted(names.difference(held)):
         raise CannotRead(f"none of the files is the log of table {', '.join(missing)}")
+
+
+def _add_file(raked: Raked, reading: TableReading, messages: Iterable[Message]) -> None:
+    for message in messages:
+        commit = reading.next_of(message)
+        if commit is not None:
+            raked.take(reading.state, commit)
+            reading.fold(commit, message[1])
 
 
 def _anchor(room: Id, path: Path) -> Table:

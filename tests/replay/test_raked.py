@@ -254,7 +254,10 @@ def test_days_of_a_room_are_the_same_as_those_of_its_whole_log(
     [
         (["{a}", "{a}"], "{a} and {a} both hold commits of table nlhe-1: give each once"),
         (["{middle}"], "{middle}: begins with commit 3, in the middle of a hand; export from its beginning"),
-        (["{hole}"], "commit 12 where 11 is due"),
+        (
+            ["{hole}"],
+            "{hole}: table nlhe-1: the log has a hole: commit 12 where 11 is due; `croupier verify --file {hole}`",
+        ),
         (["{alien}"], "{alien}: 1 lines do not extend the log of table nlhe-1"),
         (["{empty}"], "{empty}: the first line is no commit"),
         (["{nowhere}"], "No such file or directory"),
