@@ -257,6 +257,7 @@ class JetStreamLog:
                 whole = self._is_whole(answer)
                 for message in batch:
                     yield message
+                    await asyncio.sleep(0)  # who reads may compute for long: pings are answered meanwhile
                 after = batch[-1].sequence if batch else after
             if whole:
                 return

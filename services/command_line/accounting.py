@@ -220,7 +220,7 @@ async def reconciled(house: Books, room: Id, name: str) -> Reconciled:
             match.take(stored.subject, stored.data)
             if match.is_anothers(name):
                 break
-    return found.result(now)
+    return await asyncio.to_thread(found.result, now)  # the next ledger is asked for on the same connection
 
 
 def reconciled_files(room: Id, paths: Sequence[Path], name: str | None) -> list[Reconciled]:

@@ -1,5 +1,6 @@
 """`croupier verify --ledger` and `croupier export --ledger`: a ledger's log checked, and taken out as a file."""
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -52,7 +53,7 @@ async def verify_live(where: Where, name: str, *, heads: Sequence[str], json: bo
         known = {**await _published(house, ledger), **heads_of(heads)}
         whole = [message async for message in ledger_messages(house.ledgers, ledger)]
         commits: Commits = {}
-        for (room, table), entered in _followed(ledger, whole).items():
+        for (room, table), entered in (await asyncio.to_thread(_followed, ledger, whole)).items():
             await _gather(house, room, table, entered, commits)
     return _told(_proof(ledger, whole, known, commits), json=json)
 
@@ -60,7 +61,8 @@ async def verify_live(where: Where, name: str, *, heads: Sequence[str], json: bo
 async def proofs(house: Books) -> list[LedgerProof]:
     """Verifies every ledger of a house, those included of which nothing is left but a published head.
 
-    What follows from a table whose log cannot be read is not derived again, and that is said.
+    What follows from a table whose log cannot be read is not derived again, and that is said. What is computed of a
+    whole ledger is computed in a thread: the server hangs up on who answers no pings.
     """
     return [await _proof_of(house, name) for name in await _ledgers(house)]
 
@@ -85,13 +87,13 @@ async def _proof_of(house: Books, ledger: str) -> LedgerProof:
     whole = [message async for message in ledger_messages(house.ledgers, ledger)]
     commits: Commits = {}
     underived: list[Finding] = []
-    for (room, table), entered in _followed(ledger, whole).items():
+    for (room, table), entered in (await asyncio.to_thread(_followed, ledger, whole)).items():
         try:
             await _gather(house, room, table, entered, commits)
         except (reader.NotFound, Unreadable) as error:
             message = f"not every entry that follows from {room}/{table} could be derived again: {error}"
             underived.append(Finding(kind="not_derived", message=message))
-    return _proof(ledger, whole, known, commits, underived)
+    return await asyncio.to_thread(_proof, ledger, whole, known, commits, underived)
 
 
 async def _published(house: Books, ledger: str) -> Mapping[int, Sha256]:

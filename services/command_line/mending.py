@@ -18,7 +18,7 @@ from contracts.outcomes import Rejected
 from services.aggregate.table import Table
 from services.bus import reader
 from services.bus.aggregates import TABLES
-from services.bus.log import Refused
+from services.bus.log import Heads, Refused
 from services.bus.reading import Message
 from services.bus.server_health import health
 from services.bus.streams import ensure
@@ -132,7 +132,7 @@ async def _move(where: Where, target: Where, table: Id) -> tuple[Done, list[str]
         await _pause(source, where.room, table)
         heads = (await source.log.heads(where.room, table)).get(table, {})
         found = [(stored.subject, stored.data) async for stored in source.log.read(where.room, table)]
-        log = whole(where.room, table, chain(where.room, table, found), (), heads)
+        log = await asyncio.to_thread(_checked, where.room, table, found, heads)
         await _at_rest(source, where.room, table)
     async with owned(target) as there:
         replicas = there.settings.replicas
@@ -149,6 +149,11 @@ async def _move(where: Where, target: Where, table: Id) -> tuple[Done, list[str]
         "  There it is paused: resume_table has it play on.",
         "  Here it must not be resumed: two tables would play on from one log. Close it with close_table.",
     ]
+
+
+def _checked(room: Id, table: Id, found: Sequence[Message], heads: Heads) -> Whole:
+    """What a stream holds of a table as a whole log, which takes seconds of a long one. Raises `NotWhole`."""
+    return whole(room, table, chain(room, table, found), (), heads)
 
 
 async def _pause(source: Opened, room: Id, table: Id) -> None:

@@ -1,5 +1,6 @@
 """A checked log is brought into a stream, as the deploy role: extended where it can be, else purged and put back."""
 
+import asyncio
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
@@ -36,6 +37,8 @@ class Restoring:
     Services may run and the table may be played meanwhile. What a service appends before the purge expects a message
     that is there, and is taken up; after it, it expects one that is gone, and is a conflict. From then on the table is
     halted for everybody, because its head was published before anything was touched, until the log has come to there.
+
+    To verify a long log takes seconds, and happens in a thread: the server hangs up on who answers no pings.
     """
 
     def __init__(self, there: Opened, room: Id, table: Id) -> None:
@@ -50,8 +53,8 @@ class Restoring:
         `keep` is told of the log before anything is purged. Raises `NotWhole`, `NotTaken`, `Refused`.
         """
         held = await self._stored()
-        log = wanted(held.messages)
-        if chain(self._room, self._table, held.messages) == list(log.messages):
+        log = await asyncio.to_thread(wanted, held.messages)
+        if await asyncio.to_thread(chain, self._room, self._table, held.messages) == list(log.messages):
             return False, log.head
         await self._publish(log.head)
         if not await self._extended(log, held):
@@ -87,7 +90,7 @@ class Restoring:
 
         A table in play is ahead again while its log is being verified: what came last is verified once it is all out.
         """
-        log = wanted((await self._stored()).messages)
+        log = await asyncio.to_thread(wanted, (await self._stored()).messages)
         held, taken = await self._stored(), list[Message]()
         for _ in range(ROUNDS_MAX):
             taken += held.messages
@@ -99,7 +102,7 @@ class Restoring:
         else:
             raise NotTaken(f"table {self._table} is played on meanwhile: {AGAIN}")
         try:
-            log = wanted(taken)
+            log = await asyncio.to_thread(wanted, taken)
         except NotWhole as error:
             raise NotTaken(await self._taken_back(taken, keep, log, error)) from error
         keep(log)

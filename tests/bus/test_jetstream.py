@@ -229,3 +229,17 @@ async def test_the_deploy_role_reads_under_the_apis_own_name(server: Server) -> 
     assert [message.data async for message in log.read_room("main")] == [b"1"]
     await log.close()
     await client.close()
+
+
+async def test_the_loop_turns_between_two_messages_of_a_batch(server: Server) -> None:
+    """Who verifies a thousand messages of one answer once stood still for so long that the server hung up."""
+    async with connected(server, "table") as client:
+        log, loop = await JetStreamLog.open(client, Settings()), asyncio.get_running_loop()
+        for expected in range(3):
+            await log.append("main", "T1", "table", "fact", b"%d" % expected, expected)
+        turned, seen = [1], list[int]()
+        async for stored in log.read("main", "T1"):
+            assert turned[-1] == stored.sequence
+            seen.append(stored.sequence)
+            loop.call_soon(turned.append, stored.sequence + 1)
+        assert seen == [1, 2, 3]

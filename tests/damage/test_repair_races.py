@@ -1,5 +1,6 @@
 """What a service appends while a table is repaired: taken up, refused, or left alone, and never lost or forked."""
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
@@ -21,13 +22,15 @@ from services.command_line.serve import make_streams
 from services.command_line.sources import Opened, owned
 from services.command_line.where import Where
 from services.replay.files import messages
-from services.replay.restoration import NotTaken, Whole, put, whole
+from services.replay.restoration import NotTaken, Whole, chain, put, whole
 from tests.damage.conftest import Played
 from tests.services.room import ROOM
 
 pytestmark = [pytest.mark.server, pytest.mark.xdist_group("damage")]
 
 TABLE = "T1"
+HEARD_S_MAX = 30
+"""Only what would wait for ever waits for so long."""
 type Step = Callable[[], Awaitable[None]]
 
 
@@ -97,6 +100,32 @@ async def a_bench(folder: Path, played: Played) -> AsyncIterator[Bench]:
         await make_streams(settings)
         async with owned(Where(nats=server.url, credentials=settings.credentials_file, room=ROOM)) as there:
             yield Bench(there, list(messages(ROOM, played.exports[TABLE])))
+
+
+async def test_the_server_is_answered_while_a_long_log_is_verified(
+    played: Played, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It hangs up on who answers no pings for three seconds; here nothing is computed before it has been heard."""
+    async with a_bench(tmp_path, played) as bench:
+        lines, loop, heard = bench.lines, asyncio.get_running_loop(), list[str]()
+
+        def hear(computed: str) -> None:
+            asyncio.run_coroutine_threadsafe(bench.there.client.flush(), loop).result(HEARD_S_MAX)
+            heard.append(computed)
+
+        def checked(found: list[Message]) -> Whole:
+            hear("whole")
+            return whole(ROOM, TABLE, lines, found, {})
+
+        def chained(room: str, table: str, found: list[Message]) -> list[Message]:
+            hear("chain")
+            return chain(room, table, found)
+
+        monkeypatch.setattr("services.command_line.restoring.chain", chained)
+        await bench.hold([*lines[:2], *lines[3:]])
+        await Restoring(bench.there, ROOM, TABLE).run(checked)
+        assert heard == ["whole", "chain", "whole", "whole"]
+        assert await bench.held() == lines
 
 
 async def test_what_is_appended_between_reading_and_purging_is_not_lost(played: Played, tmp_path: Path) -> None:
