@@ -1,7 +1,9 @@
 """`croupier repair` and `croupier move`: a table's log put back from its export, or taken to another server."""
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+import contextlib
+import sys
+from collections.abc import Coroutine, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -13,6 +15,7 @@ from nats.errors import Error, NoRespondersError
 from contracts import subjects
 from contracts.codec import decode_outcome, encode
 from contracts.commands import PauseTable
+from contracts.commit import Head
 from contracts.data import Id
 from contracts.outcomes import Rejected
 from services.aggregate.table import Table
@@ -60,7 +63,7 @@ def repair(
     The export is verified first, and what the stream still holds after it is kept. Nothing is changed if a commit
     that somebody knows would be lost. Run it again if it was interrupted.
     """
-    return _run(_repair(checked(where), table_name(table), source), json=json)
+    return _run(_repair(checked(where), table_name(table), source), "Nothing was changed", json=json)
 
 
 def move(
@@ -72,16 +75,23 @@ def move(
     where: Where = NOWHERE,
     json: Json = False,
 ) -> int:
-    """Take a table, paused and between hands, to another server: the same bytes under the same name."""
+    """Take a table to another server: the same bytes under the same name.
+
+    A table that plays is paused between two hands, once the other server has been looked at. While a hand is in
+    progress nothing is done: pause the table, and move it when the hand has ended. Run it again if it was interrupted.
+
+    Ends with 0 if the table is there, 1 if nothing was moved because something does not allow it, 2 if something cannot
+    be meant, reached or read.
+    """
     target = Where(nats=to, credentials=to_credentials, room=checked(where).room)
-    return _run(_move(where, target, table_name(table)), json=json)
+    return _run(_move(where, target, table_name(table)), "Nothing was moved", json=json)
 
 
-def _run(work: Coroutine[Any, Any, tuple[Done, list[str]]], *, json: bool) -> int:
+def _run(work: Coroutine[Any, Any, tuple[Done, list[str]]], refused: str, *, json: bool) -> int:
     try:
         done, said = asyncio.run(work)
     except NotWhole as error:
-        print_lines([f"Nothing was changed: {error}."])
+        print_lines([f"{refused}: {error}."])
         return REFUSED
     except (NotTaken, Refused) as error:
         raise CannotRead(str(error)) from error
@@ -128,27 +138,36 @@ def _write(path: Path, messages: Sequence[Message]) -> None:
 
 
 async def _move(where: Where, target: Where, table: Id) -> tuple[Done, list[str]]:
-    async with opened(where) as source:
-        await _pause(source, where.room, table)
-        heads = (await source.log.heads(where.room, table)).get(table, {})
-        found = [(stored.subject, stored.data) async for stored in source.log.read(where.room, table)]
-        log = await asyncio.to_thread(_checked, where.room, table, found, heads)
-        await _at_rest(source, where.room, table)
+    """Pauses a table only once all that can be looked at before has been."""
+    stored = await _held_there(target, table)
+    log, state = await _looked_at(where, table, stored)
+    if state.status == "open":
+        await _pause(where, table, state)
+    with _told_if_paused(table, state):
+        if state.status == "open":
+            log, _ = await _looked_at(where, table, stored)
+        async with owned(target) as there:
+            changed, head = await Restoring(there, where.room, table).run(partial(_fitting, where.room, table, log))
+    return Done(table, changed, head.n, head.hash), list(_moved(table, state, head))
+
+
+async def _held_there(target: Where, table: Id) -> list[Message]:
+    """What the other server holds of a table, once its streams are right. Raises `CannotRead`, `StreamDiffers`."""
     async with owned(target) as there:
         replicas = there.settings.replicas
         await ensure(there.client.jetstream(), replicas, health=partial(health, there.client, replicas))
+        return [(stored.subject, stored.data) async for stored in there.log.read(target.room, table)]
 
-        def same(stored: list[Message]) -> Whole:
-            if stored != list(log.messages[: len(stored)]):
-                raise NotWhole(f"the other server has another table {table} in room {where.room}")
-            return log
 
-        changed, head = await Restoring(there, where.room, table).run(same)
-    return Done(table, changed, head.n, head.hash), [
-        f"Table {table}: commits 1 to {head.n} are on the other server, head {head.n}:{head.hash}",
-        "  There it is paused: resume_table has it play on.",
-        "  Here it must not be resumed: two tables would play on from one log. Close it with close_table.",
-    ]
+async def _looked_at(where: Where, table: Id, stored: Sequence[Message]) -> tuple[Whole, Table]:
+    """A table at rest whose log is whole, and goes on from what is `stored` elsewhere. Raises `NotWhole`."""
+    async with opened(where) as source:
+        await _at_rest(source, where.room, table)
+        heads = (await source.log.heads(where.room, table)).get(table, {})
+        found = [(each.subject, each.data) async for each in source.log.read(where.room, table)]
+        log = await asyncio.to_thread(_checked, where.room, table, found, heads)
+        _fitting(where.room, table, log, stored)
+        return log, await _at_rest(source, where.room, table)
 
 
 def _checked(room: Id, table: Id, found: Sequence[Message], heads: Heads) -> Whole:
@@ -156,25 +175,53 @@ def _checked(room: Id, table: Id, found: Sequence[Message], heads: Heads) -> Who
     return whole(room, table, chain(room, table, found), (), heads)
 
 
-async def _pause(source: Opened, room: Id, table: Id) -> None:
-    """Pauses a table between hands; where nobody answers, nobody plays. Raises `NotWhole` or `CannotRead`."""
-    state = await _at_rest(source, room, table)
-    if state.status != "open":
+def _fitting(room: Id, table: Id, log: Whole, stored: Sequence[Message]) -> Whole:
+    """The log, if what is stored elsewhere is nothing or its beginning. Raises `NotWhole`."""
+    if list(stored) != list(log.messages[: len(stored)]):
+        raise NotWhole(f"the other server has another table {table} in room {room}")
+    return log
+
+
+@contextlib.contextmanager
+def _told_if_paused(table: Id, state: Table) -> Iterator[None]:
+    """Whatever ends a move from here on, an operator hears that nobody plays at the table now."""
+    try:
+        yield
+    except BaseException:
+        if state.status != "closed":
+            print(
+                f"croupier: table {table} is paused now: `croupier resume {table}` has it play on here", file=sys.stderr
+            )
+        raise
+
+
+def _moved(table: Id, state: Table, head: Head) -> Iterator[str]:
+    yield f"Table {table}: commits 1 to {head.n} are on the other server, head {head.n}:{head.hash}"
+    if state.status == "closed":
+        yield "  It is closed, there as here."
         return
+    yield f"  There it is paused: `croupier resume {table}`, asked of that server, has it play on."
+    yield "  Here it must not be resumed: two tables would play on from one log."
+    yield f"  Close it here: `croupier close {table}`."
+
+
+async def _pause(where: Where, table: Id, state: Table) -> None:
+    """Pauses a table between hands; where nobody answers, nobody plays. Raises `NotWhole` or `CannotRead`."""
     pause = PauseTable(id=f"move-{state.n}", hand=state.hands)
-    operator = source.settings.operator
-    async with connected(source.settings, operator) as client:
+    async with opened(where) as source, connected(source.settings, source.settings.operator) as client:
         try:
-            subject = subjects.command(room, table, "operator", operator)
+            subject = subjects.command(where.room, table, "operator", source.settings.operator)
             answer = await client.request(subject, encode(pause), timeout=ASK_S)
         except NoRespondersError:
             raise CannotRead("no room runs there that could pause the table: serve it, and move it then") from None
         except (TimeoutError, Error) as error:
-            raise CannotRead(f"the room does not answer, so table {table} cannot be paused: {error!r}") from error
+            raise CannotRead(
+                f"the room does not answer, so nobody knows whether table {table} is paused ({error!r}): "
+                f"`croupier tables` tells, and `croupier resume {table}` has it play on"
+            ) from error
     outcome = decode_outcome(answer.data)
     if isinstance(outcome, Rejected):
         raise NotWhole(f"table {table} cannot be paused: {outcome.code}, {outcome.message}")
-    await _at_rest(source, room, table)
 
 
 async def _at_rest(source: Opened, room: Id, table: Id) -> Table:
@@ -182,5 +229,8 @@ async def _at_rest(source: Opened, room: Id, table: Id) -> Table:
     state = (await reader.folded(source.log, await reader.from_last_statement(TABLES, source.log, room, table))).state
     if state.hand is not None:
         number = state.hand.number
-        raise NotWhole(f"hand {number} of table {table} is in progress; pause the table, and move it when it has ended")
+        raise NotWhole(
+            f"hand {number} of table {table} is in progress; pause the table (`croupier pause {table}`), "
+            "and move it when the hand has ended"
+        )
     return state
