@@ -13,6 +13,9 @@ EXIT: int = 1
 UNREADABLE: int = 2
 """The exit code where a file that it was given cannot be read."""
 
+NO_NAME: frozenset[str] = frozenset({"", "."})
+"""What an empty name of a file becomes: the current folder."""
+
 
 class ProcessEnded(Exception):
     """A process has nothing left to do, though nobody stopped it; the message says why."""
@@ -44,6 +47,8 @@ def of_a_file(error: OSError) -> str:
     """What an operating system does not do, said of the file where it is one."""
     if error.filename is None or error.strerror is None:
         return str(error)
+    if isinstance(error, IsADirectoryError) and str(error.filename) in NO_NAME:
+        return "no file was named"
     return f"{error.filename}: {error.strerror}"
 
 

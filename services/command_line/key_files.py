@@ -9,6 +9,7 @@ import msgspec
 from contracts.codec import decode_by
 from contracts.data import Id
 from contracts.queries import HandKey
+from services.bus.faults import of_a_file
 from services.command_line.refusals import CannotRead, WrongArgument
 
 FILE_BYTES_MAX: Final = 50_000_000
@@ -48,7 +49,7 @@ def _keys_in(path: Path) -> Iterator[HandKey]:
         with path.open("rb") as file:
             data = file.read(FILE_BYTES_MAX + 1)
     except OSError as error:
-        raise CannotRead(f"{path}: {error.strerror}") from error
+        raise CannotRead(of_a_file(error)) from error
     if len(data) > FILE_BYTES_MAX:
         raise WrongArgument(f"{path} is no file of hand keys: it is longer than {FILE_BYTES_MAX} bytes")
     try:

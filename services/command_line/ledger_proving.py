@@ -24,6 +24,9 @@ from services.command_line.sources import heads_of
 from services.command_line.where import Where
 from services.replay.findings import Finding, exit_code
 
+EMPTY: Final = "the log is empty"
+"""What is verified where a log has no commit."""
+
 type Commits = dict[tuple[Id, Id, int], Commit]
 """Commits that a ledger names, by room, table and number."""
 type Entered = dict[int, int]
@@ -193,7 +196,8 @@ _VERDICTS: Final = (
 
 def words(proof: LedgerProof) -> Iterator[str]:
     """What was verified of a ledger, in lines."""
-    yield f"Ledger {proof.ledger}: {_VERDICTS[proof.code]} ({proof.entries} entries, head {proof.commits}:{proof.head})"
+    known = f"{proof.entries} entries, head {proof.commits}:{proof.head}" if proof.commits else EMPTY
+    yield f"Ledger {proof.ledger}: {_VERDICTS[proof.code]} ({known})"
     for note in proof.notes:
         yield f"  {note}"
     for finding in proof.findings:

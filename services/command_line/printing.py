@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from services.bus.faults import of_a_file
 from services.command_line.refusals import CannotRead
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def print_or_write(lines: Iterable[bytes], to: Path | None, told: Mapping[str, o
     try:
         to.write_bytes(b"".join(lines))
     except OSError as error:
-        raise CannotRead(f"{to}: {error.strerror}") from error
+        raise CannotRead(of_a_file(error)) from error
     if json:
         print_json({"written": str(to), **told})
     return 0

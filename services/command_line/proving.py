@@ -12,13 +12,14 @@ from services.aggregate.chain import Verdict, read_table
 from services.aggregate.table import Table
 from services.bus import reader
 from services.bus.aggregates import TABLES
+from services.bus.faults import of_a_file
 from services.bus.jetstream import JetStreamLog
 from services.bus.outline import outline_of
 from services.bus.reading import Message
 from services.command_line.file_parts import part_of
 from services.command_line.key_files import Keys, keys_of
 from services.command_line.ledger_logs import books
-from services.command_line.ledger_proving import LedgerProof, proofs, words
+from services.command_line.ledger_proving import EMPTY, LedgerProof, proofs, words
 from services.command_line.printing import print_json, print_lines, print_or_write
 from services.command_line.refusals import CannotRead, WrongArgument
 from services.command_line.sources import heads_of, opened
@@ -34,8 +35,9 @@ NOBODY_VOUCHES: Final = "nothing vouches for the end of the log: compare the hea
 
 
 class Report(Data, frozen=True):
-    """What was verified of one table, and what was found. `ignored` messages are no part of the log.
+    """What was verified of one table, and what was found.
 
+    `ignored` messages are no part of the log; those `behind` are commits that follow on missing ones.
     `notes` are no faults: which keys were not used, how to verify a part, that nothing vouches for the end, or that the
     end was not reached.
     """
@@ -50,6 +52,7 @@ class Report(Data, frozen=True):
     code: int
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
+    behind: int = 0
 
 
 async def verify_live(
@@ -132,7 +135,7 @@ def verify_file(
         messages = islice(files.messages(room, path), part.first, part.end)
         findings = list(verify(messages, verification, whole=hand is None))
     except OSError as error:
-        raise CannotRead(f"{path}: {error.strerror}") from error
+        raise CannotRead(of_a_file(error)) from error
     notes = (
         *keys.unused,
         *_of_no_hand(keys, verification),
@@ -181,6 +184,7 @@ def _report(start: Table, verification: Verification, findings: Sequence[Finding
         commits=verification.commits,
         hands=verification.hands,
         ignored=verification.ignored,
+        behind=verification.behind,
         code=exit_code(findings),
         findings=tuple(findings),
         notes=notes,
@@ -209,9 +213,13 @@ _VERDICTS: Final = (
 
 def _words(report: Report) -> Iterator[str]:
     what = f"commits {report.first} to {report.last}, {report.hands} {'hand' if report.hands == 1 else 'hands'}"
-    yield f"Table {report.table}: {_VERDICTS[report.code]} ({what}, head {report.last}:{report.head})"
+    known = f"{what}, head {report.last}:{report.head}" if report.last else EMPTY
+    yield f"Table {report.table}: {_VERDICTS[report.code]} ({known})"
     for note in report.notes:
         yield f"  {note}"
+    if report.behind:
+        follow = "commit follows" if report.behind == 1 else "commits follow"
+        yield f"  {report.behind} {follow} on what is missing: nothing behind a hole was verified"
     if report.ignored:
         yield f"  {report.ignored} {'message' if report.ignored == 1 else 'messages'} in the stream, no part of the log"
     for finding in report.findings[:FINDINGS_PRINTED_MAX]:

@@ -7,6 +7,7 @@ from typing import Final
 import msgspec
 
 from contracts.games import BuyIn, RakeBand, RakeSchedule, Stakes, TableConfig
+from services.bus.faults import of_a_file
 from services.command_line.refusals import CannotRead, WrongArgument
 from services.rake.families import Family, family_of
 from services.rake.schedules import NAMES, family
@@ -21,7 +22,7 @@ def text_of(path: Path) -> str:
         with path.open("rb") as file:
             data = file.read(FILE_BYTES_MAX + 1)
     except OSError as error:
-        raise CannotRead(f"{path}: {error.strerror}") from error
+        raise CannotRead(of_a_file(error)) from error
     if len(data) > FILE_BYTES_MAX:
         raise CannotRead(f"{path}: longer than {FILE_BYTES_MAX} bytes, so it was not written by hand")
     try:

@@ -19,6 +19,7 @@ from contracts.queries import HandKey, KeyQuery
 from services.aggregate.table import Table
 from services.bus import reader
 from services.bus.aggregates import TABLES
+from services.bus.faults import of_a_file
 from services.bus.log import Log
 from services.bus.reading import Reading, Unreadable
 from services.command_line.key_files import keys_of
@@ -138,4 +139,4 @@ def _write(path: Path, key: HandKey) -> None:
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
             file.write(msgspec.json.format(msgspec.json.encode(key)))
     except OSError as error:
-        raise CannotRead(f"{path}: {error.strerror}") from error
+        raise CannotRead(of_a_file(error)) from error

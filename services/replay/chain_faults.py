@@ -1,6 +1,6 @@
 """Faults of a log's chain in words: which commit is missing, doubled, out of place, forged, altered or cut off."""
 
-from contracts.data import Sha256
+from contracts.data import Id, Sha256
 from contracts.events import EMITTERS
 from services.bus.outline import Outline
 from services.replay.findings import Finding
@@ -23,6 +23,19 @@ def out_of_place(outline: Outline, due: int, *, known: bool) -> Finding:
         recorded=str(outline.n),
         derived=str(due),
         message=f"commit {outline.n} {what}",
+    )
+
+
+def of_another_table(outline: Outline, table: Id, line: int) -> Finding:
+    """Lines of another table's log, of which `line` is the first."""
+    return Finding(
+        kind="chain",
+        n=outline.n,
+        by=outline.by,
+        field="table",
+        recorded=outline.table,
+        derived=table,
+        message=f"lines of another table's log, the first of them line {line}",
     )
 
 

@@ -42,8 +42,8 @@ class Finding(Data, frozen=True):
         where = f"commit {self.n}" if self.n else "log"
         who = f" ({self.by})" if self.by else ""
         field = f" {self.field}:" if self.field else ""
-        values = f" [recorded {self.recorded or 'nothing'}, derived {self.derived or 'nothing'}]" if field else ""
-        return f"{where}{who}:{field} {self.message}{values}"
+        values = f" [recorded {self.recorded or 'nothing'}, derived {self.derived or 'nothing'}]"
+        return f"{where}{who}:{field} {self.message}{values if self.recorded or self.derived else ''}"
 
 
 def exit_code(findings: Iterable[Finding]) -> int:

@@ -47,9 +47,9 @@ class Doubted(NamedTuple):
 
 
 class Verification:
-    """A verification under way. `commits` and `hands` count what was examined, `ignored` what was passed over.
+    """A verification under way. `commits` and `hands` count what was examined, `ignored` what is no part of the log.
 
-    `broken_off`: whether so many faults were found that the rest was not examined.
+    `behind` counts commits that follow on missing ones. `broken_off`: so many faults that the rest was not examined.
     """
 
     def __init__(
@@ -70,12 +70,14 @@ class Verification:
         self.commits = 0
         self.hands = 0
         self.ignored = 0
+        self.behind = 0
         self.broken_off = False
         self._exported = exported
         self._line = line
         self._heads = dict(heads or {})
         self._keys = keys or {}
         self._known: set[Sha256] = set()
+        self._others: set[str] = set()
         self._by_the_rules: Table | None = None  # the state if the last commit was altered after it was written
         self._doubted: Doubted | None = None  # the commit that the last one does not follow
         self._pending: Message | None = None  # was due, and did not extend the chain
@@ -107,7 +109,7 @@ class Verification:
         elif self._exported:
             yield from self._damaged(outline, judged, message)
         else:
-            self._pass_over(outline, message)
+            self._pass_over(outline, judged, message)
 
     def finish(self, *, whole: bool = True) -> Iterator[Finding]:
         """What can only be said at the end of what is read: of the `whole` log, or of a part that others follow."""
@@ -136,7 +138,7 @@ class Verification:
         self._last = Written(commit.n, commit.by)
         self.commits += 1
         if self._ahead is not None and self.table.n >= self._ahead:
-            self._ahead = None
+            self._ahead, self.behind, self.ignored = None, 0, self.ignored + self.behind  # nothing was missing
 
     def _examine(self, commit: Commit, data: bytes, *, derive: bool) -> Iterator[Finding]:
         knows = knows_rules(self.table, commit)
@@ -191,7 +193,7 @@ class Verification:
         if outline is None:
             yield Finding(kind="unreadable", n=due, message=f"line {self._line} is {judged.reason}")
         elif outline.table != self.table.id:
-            yield Finding(kind="chain", n=outline.n, by=outline.by, field="table", message=judged.reason)
+            yield from self._of_another(outline)
         elif outline.n == due + 1 and self._pending is not None:
             yield from self._pending_was_meant()
             self.table.head = outline.prev
@@ -212,6 +214,12 @@ class Verification:
             self._pending = message
             yield faults.forged(outline, judged.reason)
 
+    def _of_another(self, outline: Outline) -> Iterator[Finding]:
+        """Once for each other table: two logs in one file are one fault."""
+        if outline.table not in self._others:
+            self._others.add(outline.table)
+            yield faults.of_another_table(outline, self.table.id, self._line)
+
     def _misnumbered(self, outline: Outline, data: bytes) -> Iterator[Finding]:
         due = self.table.n + 1
         yield faults.misnumbered(outline, due)
@@ -222,8 +230,9 @@ class Verification:
         else:
             yield from self._accept(msgspec.structs.replace(commit, n=due), data)
 
-    def _pass_over(self, outline: Outline | None, message: Message) -> None:
-        self.ignored += 1
+    def _pass_over(self, outline: Outline | None, judged: Judged[Commit], message: Message) -> None:
+        is_behind = judged.verdict is Verdict.GAP
+        self.behind, self.ignored = self.behind + is_behind, self.ignored + (not is_behind)
         if outline is None or outline.table != self.table.id:
             return
         if outline.n == self.table.n + 1:

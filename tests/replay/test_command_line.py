@@ -18,6 +18,7 @@ from services import cli
 from services.aggregate.recorded import recorded
 from services.command_line import commands, overview
 from services.command_line.key_files import keys_of
+from tests.damage.store import flip_commit
 from tests.replay.conftest import store
 from tests.replay.playing import MASTERS, Session
 
@@ -138,6 +139,30 @@ def test_a_hand_is_exported_and_verified_alone(room: Path, tmp_path: Path, nlhe:
         f"or give the commit before it: `--head {first.n - 1}:{first.prev}` as somebody else knows it"
     ) in alone.out
     assert croupier("verify", "--file", file, "--head", f"{first.n - 1}:{first.prev}").code == 0
+
+
+def test_what_verify_reads_nothing_of_is_said_to_be_empty(room: Path, tmp_path: Path, nlhe: Session) -> None:
+    file = tmp_path / "log.jsonl"
+    file.write_bytes(b"".join(line + b"\n" for line in nlhe.lines))
+    other = croupier("verify", "other", "--file", file)
+    assert (other.code, other.out.splitlines()[0]) == (1, "Table other: DIFFERENT (the log is empty)")
+    assert len(other.out.splitlines()) == 2
+    for arguments in (("verify", "--file", ""), ("rake", ""), ("replay", "nlhe-1", 1, "--hand-keys", "")):
+        unnamed = croupier(*arguments, "--data", room)
+        assert (unnamed.code, unnamed.err) == (2, "croupier: no file was named\n")
+
+
+def test_commits_behind_a_hole_are_counted_apart(tmp_path: Path, nlhe: Session) -> None:
+    asyncio.run(store(tmp_path, {"nlhe-1": nlhe.lines[:-1]}, [("table.main.nlhe-1.table.hand_started", b"junk")]))
+    flip_commit(tmp_path, "nlhe-1", 40)
+    verified = croupier("verify", "nlhe-1", "--data", tmp_path)
+    behind = len(nlhe.lines) - 1 - 40
+    assert verified.out.splitlines()[1:3] == [
+        f"  {behind} commits follow on what is missing: nothing behind a hole was verified",
+        "  1 message in the stream, no part of the log",
+    ]
+    report = croupier("verify", "nlhe-1", "--data", tmp_path, "--json").json()["tables"][0]
+    assert (report["ignored"], report["behind"]) == (1, behind)
 
 
 def test_an_altered_file_is_different_and_a_damaged_one_unreadable(tmp_path: Path, nlhe: Session) -> None:

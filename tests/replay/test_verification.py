@@ -261,6 +261,39 @@ def test_a_real_commit_on_a_forged_subject_is_no_part_of_a_live_log(nlhe: Sessio
     assert verification.ignored == 1
 
 
+def test_commits_behind_a_hole_are_told_from_what_is_no_part_of_a_live_log(nlhe: Session) -> None:
+    """They follow on what is missing; strangers' messages follow on nothing."""
+    n = first_with(nlhe, RakeTaken)
+    lines = [*nlhe.lines[: n - 1], b"junk", *nlhe.lines[n:], nlhe.lines[4]]
+    verification = Verification(Table(room=ROOM, id=nlhe.table.id))
+    findings = list(verify([(subject_of(ROOM, line), line) for line in lines], verification))
+    assert [finding.message for finding in findings] == [f"commit {n} is missing"]
+    assert (verification.ignored, verification.behind) == (2, len(nlhe.lines) - n)
+
+
+def test_a_commit_that_came_too_early_is_behind_nothing_once_the_log_reaches_it(nlhe: Session) -> None:
+    verification = Verification(Table(room=ROOM, id=nlhe.table.id))
+    messages = [*nlhe.messages[:5], nlhe.messages[9], *nlhe.messages[5:]]
+    assert list(verify(messages, verification)) == []
+    assert (verification.ignored, verification.behind) == (1, 0)
+
+
+def test_two_logs_in_one_file_are_one_fault(nlhe: Session, lo8: Session) -> None:
+    (found,) = found_in(nlhe, [*nlhe.lines, *lo8.lines])
+    line = len(nlhe.lines) + 1
+    assert (found.kind, found.recorded, found.derived) == ("chain", lo8.table.id, nlhe.table.id)
+    assert str(found) == (
+        f"commit 1 (table): table: lines of another table's log, the first of them line {line} "
+        f"[recorded {lo8.table.id}, derived {nlhe.table.id}]"
+    )
+    (found,) = found_in(nlhe, lo8.lines)
+    assert found.message.endswith("the first of them line 1")
+
+
+def test_what_has_no_value_is_said_without_one() -> None:
+    assert str(Finding(kind="chain", n=3, by="rake", field="n", message="not so")) == "commit 3 (rake): n: not so"
+
+
 def test_a_commit_that_nobody_owed_is_named(nlhe: Session) -> None:
     """What a service owes follows from the state and the time alone."""
     n = first_with(nlhe, RakeTaken)
