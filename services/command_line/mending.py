@@ -31,7 +31,7 @@ from services.command_line.restoring import Restoring
 from services.command_line.sources import Opened, checked, connected, opened, owned, table_name
 from services.command_line.where import NOWHERE, Where
 from services.replay import files
-from services.replay.restoration import NotTaken, NotWhole, Whole, chain, whole
+from services.replay.restoration import NotReadable, NotTaken, NotWhole, Whole, chain, whole
 
 REFUSED: Final = 1
 """The exit code where nothing was changed, because something would be lost."""
@@ -62,6 +62,9 @@ def repair(
 
     The export is verified first, and what the stream still holds after it is kept. Nothing is changed if a commit
     that somebody knows would be lost. Run it again if it was interrupted.
+
+    Ends with 0 if the log is whole, 1 if nothing was changed because the export is not sound or something would be
+    lost, 2 if something cannot be meant, reached or read.
     """
     return _run(_repair(checked(where), table_name(table), source), "Nothing was changed", json=json)
 
@@ -90,6 +93,8 @@ def move(
 def _run(work: Coroutine[Any, Any, tuple[Done, list[str]]], refused: str, *, json: bool) -> int:
     try:
         done, said = asyncio.run(work)
+    except NotReadable as error:
+        raise CannotRead(str(error)) from error
     except NotWhole as error:
         print_lines([f"{refused}: {error}."])
         return REFUSED
@@ -107,6 +112,8 @@ async def _repair(where: Where, table: Id, path: Path) -> tuple[Done, list[str]]
         exported = list(files.messages(where.room, path))
     except OSError as error:
         raise CannotRead(f"{path}: {error.strerror}") from error
+    if not exported:
+        raise CannotRead(f"{path} is empty")
     kept = path.with_name(f"{path.stem}.whole.jsonl")
     if kept == path:
         raise WrongArgument(f"{path} would be overwritten")

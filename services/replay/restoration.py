@@ -12,7 +12,7 @@ from services.aggregate.table import Table
 from services.bus.log import Conflict, InDoubt, Log
 from services.bus.outline import outline_of
 from services.bus.reading import Message
-from services.replay.findings import NOT_DERIVED, Finding, exit_code
+from services.replay.findings import NOT_DERIVED, UNREADABLE, Finding, exit_code
 from services.replay.verification import Heads, Verification
 
 TRIES_MAX: Final = 5
@@ -21,6 +21,10 @@ TRIES_MAX: Final = 5
 
 class NotWhole(Exception):
     """What would be put back is not sound, or something that is known would be lost; the message says what."""
+
+
+class NotReadable(NotWhole):
+    """What would be put back is no log, or none that this release can read; the message says where."""
 
 
 class NotTaken(Exception):
@@ -36,7 +40,7 @@ class Whole(NamedTuple):
 
 
 def whole(room: Id, table: Id, exported: Iterable[Message], stored: Sequence[Message], heads: Heads) -> Whole:
-    """The exported log, and all that the stream still holds after it. Raises `NotWhole`.
+    """The exported log, and all that the stream still holds after it. Raises `NotWhole`, of the export `NotReadable`.
 
     It must be sound from its first commit on, and reach every head that is known.
     """
@@ -45,6 +49,8 @@ def whole(room: Id, table: Id, exported: Iterable[Message], stored: Sequence[Mes
     for message in exported:
         findings += verification.take(message)
         messages.append(message)
+    if exit_code(findings) == UNREADABLE:
+        raise NotReadable(f"the export cannot be read: {_first(findings)}")
     _check(findings, "the export is not sound")
     count = len(messages)
     if verification.table.n != count or count == 0:
@@ -83,8 +89,11 @@ def _rivals(room: Id, table: Id, whole: Sequence[Message], stored: Sequence[Mess
 
 def _check(findings: Sequence[Finding], why: str) -> None:
     if exit_code(findings) not in (0, NOT_DERIVED):
-        first = next(finding for finding in findings if finding.kind != "not_derived")
-        raise NotWhole(f"{why}: {first}")
+        raise NotWhole(f"{why}: {_first(findings)}")
+
+
+def _first(findings: Sequence[Finding]) -> Finding:
+    return next(finding for finding in findings if finding.kind != "not_derived")
 
 
 def chain(room: Id, table: Id, stored: Iterable[Message]) -> list[Message]:

@@ -31,26 +31,27 @@ class Said(NamedTuple):
 
 def croupier(*arguments: object) -> Said:
     """Runs a command as an operator would."""
-    ran = _run(arguments)
+    ran = run(*arguments)
     assert not ran.stderr, ran.stderr
     return Said(ran.returncode, ran.stdout)
 
 
 def complaint(*arguments: object) -> str:
     """What a command says that cannot read what it was asked about, and ends with 2."""
-    ran = _run(arguments)
+    ran = run(*arguments)
     assert (ran.returncode, ran.stdout) == (2, ""), ran
     return ran.stderr
 
 
-def _run(arguments: Iterable[object]) -> subprocess.CompletedProcess[str]:
+def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+    """Runs a command as an operator would, whatever it says."""
     command = [sys.executable, "-m", "services.cli", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def unread_or_verified(folder: Path) -> dict[str, int] | None:
     """The first lost or altered commit of each table that `verify` names; None where it says that it cannot read."""
-    ran = _run(("verify", "--data", folder, "--json"))
+    ran = run("verify", "--data", folder, "--json")
     if ran.stderr:
         assert (ran.returncode, ran.stdout) == (2, ""), ran
         assert ran.stderr.startswith("croupier: "), ran.stderr

@@ -1,5 +1,6 @@
 """`croupier repair` and `croupier move`: the same bytes again, never less than somebody knows, and play goes on."""
 
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from tests.damage.running import (
     halted_with,
     pauses_and_ends_its_hand,
     resumed,
+    run,
     verified,
 )
 from tests.damage.store import flip_commit, flip_last
@@ -105,21 +107,35 @@ def test_an_export_that_lacks_a_known_commit_is_refused_and_nothing_is_changed(p
     assert verified(folder)[1]["T4"]["n"] == n
 
 
-@pytest.mark.parametrize("fault", ["altered", "of another table", "without its beginning", "empty"])
+NO_SOUND_LOG: dict[str, tuple[int, Callable[[Played], list[bytes]]]] = {
+    "altered": (1, lambda played: [*_lines(played)[:5], _lines(played)[5].replace(b'"fold"', b'"call"')]),
+    "of another table": (1, lambda played: played.lines("T2")),
+    "without its beginning": (1, lambda played: _lines(played)[4:]),
+    "not all of it a log": (2, lambda played: [*_lines(played)[:5], b"\x00\xff", *_lines(played)[5:]]),
+    "no log": (2, lambda _: [b"\x7fELF\x02\x01\x00"]),
+    "empty": (2, lambda _: []),
+    "blank": (2, lambda played: [*_lines(played)[:5], b"", *_lines(played)[5:]]),
+}
+"""Files that are no sound log of the table, and the code with which `repair` and `verify --file` end alike."""
+
+
+def _lines(played: Played) -> list[bytes]:
+    return played.lines("T1")
+
+
+@pytest.mark.parametrize("fault", NO_SOUND_LOG)
 def test_what_is_no_sound_log_of_the_table_is_refused(fault: str, played: Played, tmp_path: Path) -> None:
-    folder, lines = played.copy(tmp_path), played.lines("T1")
-    given = {
-        "altered": [*lines[:5], lines[5].replace(b'"fold"', b'"call"'), *lines[6:]],
-        "of another table": played.lines("T2"),
-        "without its beginning": lines[4:],
-        "empty": [],
-    }[fault]
-    assert given != lines
-    export = tmp_path / "given.jsonl"
-    export.write_bytes(b"".join(line + b"\n" for line in given))
-    said = croupier("repair", "T1", "--from", export, "--data", folder)
-    assert said.code == 1
-    assert said.out.startswith("Nothing was changed: the export is ")
+    """With 1 where something is different, with 2 where it cannot be read."""
+    folder, (code, given) = played.copy(tmp_path), NO_SOUND_LOG[fault]
+    lines, export = given(played), tmp_path / "given.jsonl"
+    assert lines != _lines(played)
+    export.write_bytes(b"".join(line + b"\n" for line in lines))
+    said = run("repair", "T1", "--from", export, "--data", folder)
+    assert (said.returncode, run("verify", "T1", "--file", export).returncode) == (code, code), said
+    if code == 1:
+        assert said.stdout.startswith("Nothing was changed: the export is ")
+    else:
+        assert (said.stdout, said.stderr.startswith("croupier: ")) == ("", True)
     assert verified(folder) == (0, {})
 
 
