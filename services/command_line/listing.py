@@ -8,9 +8,10 @@ from contracts.data import Chips, Data, Id, Instant, Sha256
 from contracts.events.rake import RakeTaken
 from contracts.events.settlement import PotsAwarded
 from contracts.events.table import HandEnded, HandStarted, HandVoided
+from services.aggregate.table import Table
 from services.bus import reader
 from services.bus.aggregates import TABLES
-from services.bus.log import Log
+from services.bus.log import Heads, Log, Unavailable
 from services.bus.reading import Unreadable
 from services.command_line.printing import print_grid, print_json
 from services.command_line.sources import opened
@@ -20,7 +21,7 @@ HANDS_LISTED: Final = 20
 
 
 class TableLine(Data, frozen=True):
-    """A table in one line; `fault` says why it cannot be folded."""
+    """A table in one line; `fault` says why it cannot be folded, or is halted."""
 
     table: Id
     game: str = ""
@@ -55,7 +56,9 @@ class HandLine(Data, frozen=True):
 async def tables(where: Where, *, json: bool) -> int:
     """Lists the tables of a room."""
     async with opened(where) as room:
-        lines = [await _table_line(room.log, where.room, table) for table in await room.log.tables(where.room)]
+        heads = await _heads(room.log, where.room)  # before the logs (DESIGN 1)
+        names = await room.log.tables(where.room)
+        lines = [await _table_line(room.log, where.room, table, heads.get(table, {})) for table in names]
     if json:
         print_json(lines)
         return 0
@@ -71,11 +74,19 @@ async def tables(where: Where, *, json: bool) -> int:
         ],
     )  # fmt: skip
     if any(line.fault for line in lines):
-        print("`croupier verify TABLE` tells more of a table that cannot be read")
+        print("`croupier verify TABLE` tells more of a table that is halted, or cannot be read")
     return 0
 
 
-async def _table_line(log: Log, room: Id, table: Id) -> TableLine:
+async def _heads(log: Log, room: Id) -> dict[str, Heads]:
+    """The heads that were published of each table; none where they cannot be read: the tables still can."""
+    try:
+        return await log.heads(room)
+    except Unavailable:
+        return {}
+
+
+async def _table_line(log: Log, room: Id, table: Id, heads: Heads) -> TableLine:
     try:
         reading = await reader.folded(log, await reader.from_last_statement(TABLES, log, room, table))
     except Unreadable as error:
@@ -95,7 +106,18 @@ async def _table_line(log: Log, room: Id, table: Id) -> TableLine:
         n=state.n,
         head=state.head,
         at=state.at,
+        fault=_halted(state, heads),
     )
+
+
+def _halted(state: Table, heads: Heads) -> str:
+    """Why a table whose log can be folded is halted all the same: a service published another head than it has."""
+    known = max(heads, default=0)
+    if known > state.n:
+        return f"halted: the log ends at commit {state.n}, and commit {known} is known"
+    if heads.get(state.n, state.head) != state.head:
+        return f"halted: commit {state.n} is not the one that was published"
+    return ""
 
 
 async def hands(where: Where, table: Id, *, last: int, json: bool) -> int:

@@ -2,15 +2,20 @@
 
 import asyncio
 import re
+import shutil
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from contracts.codec import encode
+from contracts.commit import Head
 from contracts.events.table import HandStarted
+from contracts.subjects import heads
 from services.command_line import commands
-from tests.damage.store import flip_commit
+from tests.damage.store import flip_commit, of_stream
 from tests.replay.conftest import store
-from tests.replay.playing import Session, session
+from tests.replay.playing import ROOM, Session, session
 
 pytestmark = pytest.mark.server
 
@@ -102,4 +107,38 @@ def test_a_table_with_a_hole_is_listed_with_it(
     damaged(tmp_path, played, begins(played)[-1])
     code, out, _ = said(capsys, tmp_path, "tables")
     assert (code, "the log has a hole" in out) == (0, True)
-    assert out.endswith("`croupier verify TABLE` tells more of a table that cannot be read\n")
+    assert out.endswith("`croupier verify TABLE` tells more of a table that is halted, or cannot be read\n")
+
+
+def test_a_table_that_lost_its_end_is_listed_as_halted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], played: Session
+) -> None:
+    """A service published a head that the log does not reach."""
+    last = len(played.lines)
+    damaged(tmp_path, played, last)
+    code, out, _ = said(capsys, tmp_path, "tables", "--json")
+    (line,) = msgspec.json.decode(out)
+    fault = f"halted: the log ends at commit {last - 1}, and commit {last} is known"
+    assert (code, line["status"], line["n"], line["fault"]) == (0, "open", last - 1, fault)
+    _, out, _ = said(capsys, tmp_path, "tables")
+    assert out.endswith("`croupier verify TABLE` tells more of a table that is halted, or cannot be read\n")
+
+
+def test_a_table_whose_last_commit_is_another_than_was_published_is_listed_as_halted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], played: Session
+) -> None:
+    last = len(played.lines)
+    published = (heads("table", ROOM, TABLE), encode(Head(n=last, hash="0" * 64)))
+    asyncio.run(store(tmp_path, {TABLE: played.lines}, [published]))
+    _, out, _ = said(capsys, tmp_path, "tables", "--json")
+    assert msgspec.json.decode(out)[0]["fault"] == f"halted: commit {last} is not the one that was published"
+
+
+def test_tables_are_listed_though_their_heads_are_lost(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], played: Session
+) -> None:
+    asyncio.run(store(tmp_path, {TABLE: played.lines}))
+    shutil.rmtree(of_stream(tmp_path, "HEADS"))
+    code, out, _ = said(capsys, tmp_path, "tables", "--json")
+    (line,) = msgspec.json.decode(out)
+    assert (code, line["n"], "fault" in line) == (0, len(played.lines), False)
