@@ -14,6 +14,8 @@ from services.command_line.where import NOWHERE, Where
 
 WRONG: Final = 2
 """The exit code for a wrong argument, and for what cannot be read."""
+TELLING_MORE: Final = {"move", "repair"}
+"""Commands of other modules whose help is all that they say of themselves, exit codes too."""
 INTERRUPTED: Final = 130
 
 type Json = Annotated[bool, Parameter(name="--json", negative=(), help="Print one JSON document.")]
@@ -183,7 +185,7 @@ def export(
 
 for _name in there():
     if _name in ELSEWHERE:
-        app.command(place(_name), name=_name, help=SUMMARIES[_name])
+        app.command(place(_name), name=_name, help=None if _name in TELLING_MORE else SUMMARIES[_name])
 
 
 def _run(work: Coroutine[Any, Any, int]) -> int:

@@ -58,10 +58,10 @@ def repair(
     where: Where = NOWHERE,
     json: Json = False,
 ) -> int:
-    """Put a damaged log back from its export, byte for byte, as the deploy role.
+    """Put a damaged log back from its export, as the deploy role.
 
-    The export is verified first, and what the stream still holds after it is kept. Nothing is changed if a commit
-    that somebody knows would be lost. Run it again if it was interrupted.
+    The same bytes are put back: the export is verified first, and what the stream still holds after it is kept.
+    Nothing is changed if a commit that somebody knows would be lost. Run it again if it was interrupted.
 
     Ends with 0 if the log is whole, 1 if nothing was changed because the export is not sound or something would be
     lost, 2 if something cannot be meant, reached or read.
@@ -78,7 +78,7 @@ def move(
     where: Where = NOWHERE,
     json: Json = False,
 ) -> int:
-    """Take a table to another server: the same bytes under the same name.
+    """Take a table to another server, byte for byte.
 
     A table that plays is paused between two hands, once the other server has been looked at. While a hand is in
     progress nothing is done: pause the table, and move it when the hand has ended. Run it again if it was interrupted.

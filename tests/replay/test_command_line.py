@@ -394,6 +394,11 @@ def test_a_command_says_of_itself_what_the_first_page_says() -> None:
     assert {"tables", "hands", "replay", "reveal", "refusals", "verify", "export"} <= set(overview.there())
 
 
+@pytest.mark.parametrize("name", ["move", "repair"])
+def test_a_command_that_changes_a_log_tells_how_it_ends(name: str) -> None:
+    assert "\n\nEnds with 0 if " in commands.app[name].help
+
+
 def test_every_command_has_a_help_page() -> None:
     for name in overview.there():
         command = commands.app[name]
