@@ -23,7 +23,7 @@ LOST_S: Final = 5 * APPEND_S
 """Whatever takes this long has nobody waiting for it any more."""
 LAG_MAX: Final = 3
 """A replica that lags does not know so many commits of a kind."""
-BATCH: Final = 3
+BATCH: Final = 6
 """So many messages of a read arrive together."""
 
 

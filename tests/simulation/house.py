@@ -29,7 +29,7 @@ from tests.simulation.weather import Weather
 REPLICAS: Final = 2
 HANDS: Final = 5
 """So many hands start at each table before it is brought to rest."""
-FAULTY_S: Final = 7.0
+FAULTY_S: Final = 4.0
 """Things go wrong for so long at most for each of the hands to be played, however few there were of them."""
 HAND_S_MAX: Final = 120.0
 """A table that has not had its hands yet starts the next one within this time once nothing goes wrong any more."""
@@ -57,7 +57,7 @@ class House:
         self._drawn_rules = self.rules if faults.newer_rules else None
         self.build = build
         self.lives = 0
-        self.tables = [f"T{number + 1}" for number in range(self.random.choice((1, 1, 2)))]
+        self.tables = [f"T{number + 1}" for number in range(self.random.choice((1, 1, 1, 2)))]
         self.counting = CountingHouse(
             self.weather, self.judge, self.network, self.tables, Random(f"{seed}:counting house")
         )

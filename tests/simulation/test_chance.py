@@ -39,7 +39,7 @@ def test_every_kind_of_fault_happens_in_the_seeds_that_are_played_each_time() ->
     entries: Counter[str] = Counter()
     nudged: Counter[bool] = Counter()
     for seed in range(SEEDS):
-        result = simulate(seed, hands=2)
+        result = simulate(seed, hands=4)
         happened.update(result.happened)
         entries.update(result.entries)
         nudged[result.nudged] += 1
