@@ -76,15 +76,6 @@ class VirtualLoop(asyncio.BaseEventLoop):
             waiting[-1], waiting[other] = waiting[other], handle
         return handle
 
-    def call_later[*Arguments](
-        self, delay: float, callback: Callable[[*Arguments], object], *args: *Arguments, context: Context | None = None
-    ) -> asyncio.TimerHandle:
-        """Queues a callback for so many seconds from now."""
-        handle = asyncio.TimerHandle(self.now + delay, callback, args, self, context)
-        self._timed += 1
-        heappush(self._timers, (self.now + delay, self._timed, handle))
-        return handle
-
     def call_at[*Arguments](
         self, when: float, callback: Callable[[*Arguments], object], *args: *Arguments, context: Context | None = None
     ) -> asyncio.TimerHandle:
